@@ -1,0 +1,26 @@
+"""skauc: rank rare events with sparse kernel classifiers that maximise AUC.
+
+Names are loaded when they are first used, so ``import skauc`` costs next to nothing.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "SparseKernelAUC": "skauc.estimators",
+}
+
+__all__ = ["SparseKernelAUC", "__version__", "datasets", "metrics", "plotting"]
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"skauc.{name}")
+    raise AttributeError(f"module 'skauc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

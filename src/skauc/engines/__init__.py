@@ -1,0 +1,22 @@
+"""Engines: where the rows live and everything as long as the data is computed."""
+
+from __future__ import annotations
+
+from skauc.engines.base import CandidateSlopes, Engine, Line, State
+from skauc.validation import TrainingData, check_choice
+
+ENGINES = ("auto", "cpu")
+
+__all__ = ["ENGINES", "CandidateSlopes", "Engine", "Line", "State", "make_engine"]
+
+
+def make_engine(engine: str, data: TrainingData, *, capacity: int, n_jobs) -> Engine:
+    """Put the rows into the engine of that name, with room for ``capacity`` basis functions.
+
+    The module of an engine is imported here and not before, so that a package that only one
+    engine needs is not loaded with the library.
+    """
+    check_choice("engine", engine, ENGINES)
+    from skauc.engines.cpu import CPUEngine
+
+    return CPUEngine(data, capacity=capacity, n_jobs=n_jobs)

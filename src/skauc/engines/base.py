@@ -1,0 +1,121 @@
+"""The seam: what an algorithm may ask of the machine that holds the rows.
+
+Arrays as long as the data stay behind it, inside opaque `State` and `Line` handles. What crosses
+is scalars and float64 NumPy arrays as small as the basis.
+
+An engine keeps the columns Phi of an orthonormal basis, f = Phi w. It knows kernels and pairs; it
+knows nothing of regularisation, Newton steps or selection.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from skauc.kernels import Kernel, Rows
+
+
+class State(Protocol):
+    """Scores of all rows, with the pairs that they violate."""
+
+    loss: float
+
+
+class Line(Protocol):
+    """A direction in score space: one number a row."""
+
+
+@dataclass(frozen=True)
+class CandidateSlopes:
+    """First and second derivatives of half the loss along candidates' columns."""
+
+    slopes: np.ndarray
+    curvatures: np.ndarray
+    cross: np.ndarray
+
+
+class Engine(ABC):
+    """Rows, labels, weights and the columns of the basis, on some device."""
+
+    n_rows: int
+    size: int
+    positive_weight: float
+    negative_weight: float
+
+    @property
+    @abstractmethod
+    def precision(self) -> float:
+        """Relative rounding error of the columns."""
+
+    @abstractmethod
+    def rows(self, indices: np.ndarray) -> Rows:
+        """Return a few rows as they were given."""
+
+    @abstractmethod
+    def append(self, kernel: Kernel, centre: Rows, projection: np.ndarray, norm: float) -> Line:
+        """Add the column (k(., centre) - Phi projection) / norm; return k(., centre)."""
+
+    @abstractmethod
+    def pop(self) -> None:
+        """Forget the column that was added last."""
+
+    @abstractmethod
+    def column(self, kernel: Kernel, centre: Rows) -> Line:
+        """Return k(., centre)."""
+
+    @abstractmethod
+    def at(self, weights: np.ndarray) -> State:
+        """Return the state of the scores Phi w."""
+
+    @abstractmethod
+    def direction(self, weights: np.ndarray) -> Line:
+        """Return Phi w as a direction."""
+
+    @abstractmethod
+    def step(self, state: State, line: Line, length: float) -> State:
+        """Return the state of the scores moved along the line."""
+
+    @abstractmethod
+    def gradient(self, state: State) -> np.ndarray:
+        """Return half the gradient of the loss with respect to w: Phi^T r."""
+
+    @abstractmethod
+    def hessian(self, state: State) -> np.ndarray:
+        """Return half the Hessian of the loss with respect to w."""
+
+    @abstractmethod
+    def hessian_product(self, state: State, weights: np.ndarray) -> np.ndarray:
+        """Return that Hessian times a vector, without forming it."""
+
+    @abstractmethod
+    def candidate_slopes(
+        self, state: State, curved: State, kernel: Kernel, centres: Rows, n_columns: int
+    ) -> CandidateSlopes:
+        """Return half the slopes and curvatures of the loss along k(., z), for each z.
+
+        Slopes are those of ``state``, curvatures those of the pairs that violate in ``curved``;
+        the cross terms are with the first ``n_columns`` columns of the basis.
+        """
+
+    @abstractmethod
+    def line_slopes(self, state: State, line: Line) -> tuple[float, float]:
+        """Return half the slope and half the curvature of the loss along a line."""
+
+    @abstractmethod
+    def auc(self, state: State) -> float:
+        """Return the area under the ROC curve of the scores."""
+
+    @abstractmethod
+    def threshold(self, state: State) -> float:
+        """Return the score above which a row is best called positive (balanced accuracy)."""
+
+    @abstractmethod
+    def __enter__(self) -> Engine:
+        """Take the threads or devices that the work needs."""
+
+    @abstractmethod
+    def __exit__(self, *exception) -> None:
+        """Give them back."""

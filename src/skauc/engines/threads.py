@@ -1,0 +1,43 @@
+"""One ``n_jobs`` for BLAS and numba alike: threads over fixed blocks of rows.
+
+BLAS is held to one thread and the numba kernels are serial and release the GIL, so the only
+parallelism is over blocks. Blocks depend on the data alone and their results come back in order:
+the outcome is the same, to the last bit, for any ``n_jobs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
+
+
+class RowThreads:
+    """Run tasks over blocks of rows on ``n_jobs`` threads, inside a ``with`` statement."""
+
+    def __init__(self, n_jobs=None):
+        self._n_threads = effective_n_jobs(n_jobs)
+        self._pool = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> RowThreads:
+        limits = ThreadpoolController().limit(limits=1, user_api="blas")
+        self._stack.enter_context(limits)
+        if self._n_threads > 1:
+            self._pool = self._stack.enter_context(ThreadPoolExecutor(self._n_threads))
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._pool = None
+        self._stack.close()
+
+    def map(self, task: Callable[[int, int], object], n_rows: int, block_rows: int) -> Iterator:
+        """Yield ``task(start, stop)`` for each block, in the order of the rows."""
+        starts = range(0, n_rows, block_rows)
+        stops = [min(start + block_rows, n_rows) for start in starts]
+        if self._pool is None or len(stops) == 1:
+            return map(task, starts, stops)
+        return self._pool.map(task, starts, stops)

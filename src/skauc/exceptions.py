@@ -1,0 +1,13 @@
+"""Errors that tell what was wrong, the value, and what to do about it."""
+
+
+class InvalidParameterError(ValueError):
+    """A parameter has a value that it cannot have."""
+
+
+class InvalidDataError(ValueError):
+    """The data cannot be learnt from, or do not fit the model."""
+
+
+class MissingPackageError(ImportError):
+    """An optional package is needed and is not installed."""

@@ -1,0 +1,298 @@
+"""The pairwise squared hinge: loss, residual and Hessian products without visiting the pairs.
+
+A positive i and a negative j *violate* when f_j > f_i - 1, and the loss is the sum of
+(1 - f_i + f_j)^2 over the violating pairs (times both weights). Every row is given a whole number,
+its *cell*, such that
+
+    i and j violate  <=>  cell[i] < cell[j].
+
+Any sum over the violating partners of a row is then a table look-up: sum the other class by cell,
+accumulate the sums over the cells, read the entry of the row's own cell. There are two ways to
+assign cells and everything after them is shared:
+
+- *sorted*: the rank among the positives. Exact, O(l log l).
+- *binned*: the score axis cut into bins of width 1/M, M a power of two, so that the margin is
+  exactly M bins. A pair counts when its bins say so for certain; the pairs left out have a hinge
+  below 1/M. O(l), and the tables are all that would ever cross a network.
+
+Cells can be merged by dropping their low bits (`coarsen`). The relation keeps its form, so a
+Hessian made from coarse cells stays positive semi-definite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+BINS_PER_MARGIN = 1024
+
+Task = Callable[[int, int], object]
+Run = Callable[[Task, int], Iterable]
+
+
+def serially(task: Task, n_rows: int) -> list:
+    """Run a task on all rows at once; engines pass a threaded equivalent."""
+    return [task(0, n_rows)]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cell of every row, how many cells there are, and a score in the contested range."""
+
+    cell: np.ndarray
+    n_cells: int
+    origin: float
+
+    def coarsen(self, most: int) -> Cells:
+        """Merge neighbouring cells, two by two, until there are at most ``most``."""
+        shift = max(0, (self.n_cells - 1) // most).bit_length()
+        if shift == 0:
+            return self
+        return Cells(self.cell >> shift, ((self.n_cells - 1) >> shift) + 1, self.origin)
+
+
+def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
+    """Assign cells by rank: positives by theirs, a negative by the positives that it violates."""
+    # One rounded f_i - 1 serves both comparisons, or ties would disagree.
+    margins = scores[positive] - 1.0
+    order = np.argsort(margins, kind="stable")
+    cell = np.empty(len(scores), np.int32)
+    ranks = np.empty(len(order), np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    cell[positive] = ranks
+    negatives = scores[~positive]
+    cell[~positive] = np.searchsorted(margins[order], negatives, side="left")
+    origin = 0.5 * (scores[positive].min() + negatives.max())
+    return Cells(cell, len(order) + 1, origin)
+
+
+def binned_cells(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    bins_per_margin: int = BINS_PER_MARGIN,
+    run: Run = serially,
+) -> Cells:
+    """Assign cells by uniform bins of the score axis, of which only the contested part is kept.
+
+    Positives above every negative's reach share the last cell, negatives below every positive's
+    reach the first; neither has a partner.
+    """
+    ranges = list(run(lambda start, stop: _ranges(scores, positive, start, stop), len(scores)))
+    lowest_positive = min(low for low, _ in ranges)
+    highest_negative = max(high for _, high in ranges)
+    first = np.floor(lowest_positive * bins_per_margin) - bins_per_margin
+    last = max(np.floor(highest_negative * bins_per_margin) - first, 0.0)
+    if last >= np.iinfo(np.int32).max // 2:
+        return sorted_cells(scores, positive)
+    cell = np.empty(len(scores), np.int32)
+
+    def assign(start, stop):
+        _assign_bins(scores, positive, float(bins_per_margin), first, last, start, stop, cell)
+
+    list(run(assign, len(scores)))
+    return Cells(cell, int(last) + 1, 0.5 * (lowest_positive + highest_negative))
+
+
+@njit(cache=True, nogil=True)
+def _ranges(scores, positive, start, stop):
+    lowest_positive = np.inf
+    highest_negative = -np.inf
+    for i in range(start, stop):
+        if positive[i]:
+            lowest_positive = min(lowest_positive, scores[i])
+        else:
+            highest_negative = max(highest_negative, scores[i])
+    return lowest_positive, highest_negative
+
+
+@njit(cache=True, nogil=True)
+def _assign_bins(scores, positive, bins_per_margin, first, last, start, stop, cell):
+    for i in range(start, stop):
+        bin_ = np.floor(scores[i] * bins_per_margin) - first
+        if positive[i]:
+            bin_ -= bins_per_margin
+        cell[i] = np.int32(min(max(bin_, 0.0), last))
+
+
+@dataclass(frozen=True)
+class PairStatistics:
+    """Everything about the violating pairs that fits into tables over the cells.
+
+    ``negatives_above[c]`` holds the sums of (s, s f, s f^2) over negatives in cells above c,
+    ``positives_below[c]`` over positives in cells below c, with f measured from the origin: the
+    loss ignores a constant, and taking it off keeps (1 - f_i + f_j)^2 from cancelling.
+    """
+
+    cells: Cells
+    negatives_above: np.ndarray
+    positives_below: np.ndarray
+    loss: float
+
+
+def pair_statistics(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weights: np.ndarray,
+    cells: Cells,
+    run: Run = serially,
+) -> PairStatistics:
+    """Sum weights, scores and squared scores by cell; the loss follows from the tables alone."""
+
+    def moments(start, stop):
+        sums = np.zeros((2, cells.n_cells, 3))
+        _add_moments(scores, cells.origin, positive, weights, cells.cell, start, stop, sums)
+        return sums
+
+    negatives, positives = sum(run(moments, len(scores)))
+    above = sums_above(negatives)
+    s, sf, sff = positives.T
+    loss = (s - 2 * sf + sff) @ above[:, 0] + 2 * (s - sf) @ above[:, 1] + s @ above[:, 2]
+    return PairStatistics(cells, above, sums_below(positives), max(float(loss), 0.0))
+
+
+@njit(cache=True, nogil=True)
+def _add_moments(scores, origin, positive, weights, cell, start, stop, sums):
+    for i in range(start, stop):
+        side = 1 if positive[i] else 0
+        f = scores[i] - origin
+        weighted = weights[i] * f
+        sums[side, cell[i], 0] += weights[i]
+        sums[side, cell[i], 1] += weighted
+        sums[side, cell[i], 2] += weighted * f
+
+
+def sums_above(by_cell: np.ndarray) -> np.ndarray:
+    """Turn sums by cell into sums over all higher cells."""
+    above = np.zeros_like(by_cell)
+    np.cumsum(by_cell[:0:-1], axis=0, out=above[-2::-1])
+    return above
+
+
+def sums_below(by_cell: np.ndarray) -> np.ndarray:
+    """Turn sums by cell into sums over all lower cells."""
+    below = np.zeros_like(by_cell)
+    np.cumsum(by_cell[:-1], axis=0, out=below[1:])
+    return below
+
+
+def residual(
+    statistics: PairStatistics,
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weights: np.ndarray,
+    run: Run = serially,
+) -> np.ndarray:
+    """Return half the derivative of the loss with respect to the scores."""
+    out = np.empty(len(scores))
+
+    def look_up(start, stop):
+        _look_up_residual(
+            scores,
+            statistics.cells.origin,
+            positive,
+            weights,
+            statistics.cells.cell,
+            statistics.negatives_above,
+            statistics.positives_below,
+            start,
+            stop,
+            out,
+        )
+
+    list(run(look_up, len(scores)))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _look_up_residual(
+    scores, origin, positive, weights, cell, negatives_above, positives_below, start, stop, out
+):
+    for i in range(start, stop):
+        f = scores[i] - origin
+        c = cell[i]
+        if positive[i]:
+            value = -(negatives_above[c, 0] * (1.0 - f) + negatives_above[c, 1])
+        else:
+            value = positives_below[c, 0] * (1.0 + f) - positives_below[c, 1]
+        out[i] = weights[i] * value
+
+
+def partner_weights(
+    cells: Cells, positive: np.ndarray, weights: np.ndarray, run: Run = serially
+) -> np.ndarray:
+    """Return s_i L_i: each row's weight times the total weight of its violating partners."""
+    ones = np.ones((len(weights), 1))
+    totals = _partner_sums(cells, positive, weights, ones, run)[:, 0]
+    totals *= weights
+    return totals
+
+
+def hessian_product(
+    cells: Cells,
+    positive: np.ndarray,
+    weights: np.ndarray,
+    curvature: np.ndarray,
+    columns: np.ndarray,
+    run: Run = serially,
+) -> np.ndarray:
+    """Multiply score-space columns by half the Hessian of the loss: s (L x - G(x)).
+
+    ``curvature`` is s L, the `partner_weights` of the same cells.
+    """
+    sums = _partner_sums(cells, positive, weights, columns, run)
+    sums *= -weights[:, None]
+    sums += curvature[:, None] * columns
+    return sums
+
+
+def _partner_sums(cells, positive, weights, columns, run) -> np.ndarray:
+    """Return, for each row, the weighted sum of ``columns`` over its violating partners."""
+
+    def by_cell(start, stop):
+        sums = np.zeros((2, cells.n_cells, columns.shape[1]))
+        add_by_cell(
+            columns[start:stop],
+            positive[start:stop],
+            weights[start:stop],
+            cells.cell[start:stop],
+            sums,
+        )
+        return sums
+
+    negatives, positives = sum(run(by_cell, len(weights)))
+    tables = np.stack((sums_below(positives), sums_above(negatives)))
+    out = np.empty(columns.shape)
+
+    def look_up(start, stop):
+        out[start:stop] = tables[positive[start:stop].view(np.int8), cells.cell[start:stop]]
+
+    list(run(look_up, len(weights)))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def add_by_cell(block, positive, weights, cell, sums):
+    """Add weighted rows to ``sums[class, cell]``."""
+    for i in range(block.shape[0]):
+        target = sums[1 if positive[i] else 0, cell[i]]
+        weight = weights[i]
+        for k in range(block.shape[1]):
+            target[k] += weight * block[i, k]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def add_candidates(block, positive, weights, cell, residuals, curvatures, sums, slopes, squares):
+    """Add one block of candidate columns to the three sums that their gains are made of."""
+    for i in range(block.shape[0]):
+        target = sums[1 if positive[i] else 0, cell[i]]
+        weight = weights[i]
+        residual_ = residuals[i]
+        curvature = curvatures[i]
+        for k in range(block.shape[1]):
+            value = np.float64(block[i, k])
+            target[k] += weight * value
+            slopes[k] += residual_ * value
+            squares[k] += curvature * value * value

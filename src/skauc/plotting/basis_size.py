@@ -1,0 +1,292 @@
+"""AUC against the size of the model, to see how many basis functions are enough."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skauc.exceptions import InvalidParameterError, MissingPackageError
+from skauc.metrics import auc_interval
+
+BAND_LABEL = "95 % confidence band"
+
+
+class BasisSizeDisplay:
+    """AUC at each size of the model on the way to the fitted one.
+
+    It is recommended to use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
+    All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    n_basis : array-like of shape (n_stages,)
+        Numbers of basis functions, at least 1.
+    auc : array-like of shape (n_stages,)
+        The AUC at each of them.
+    low, high : array-like of shape (n_stages,), default=None
+        The limits of the 95 % confidence interval at each of them (DeLong's method, see
+        :func:`skauc.metrics.auc_interval`). They hold for one size at a time. None draws no band.
+    chosen : int, default=None
+        The size of the fitted model, marked on the curve if it is one of `n_basis`.
+    estimator_name : str, default=None
+        The name in the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        The figure that holds them.
+    line_ : matplotlib Artist
+        The curve.
+    band_ : matplotlib Artist or None
+        The confidence band.
+    chosen_ : matplotlib Artist or None
+        The mark at the chosen size.
+
+    See Also
+    --------
+    sklearn.model_selection.LearningCurveDisplay : AUC against the number of rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.ensemble import GradientBoostingClassifier
+    >>> from skauc.plotting import BasisSizeDisplay
+    >>> X, y = make_classification(random_state=0)
+    >>> model = GradientBoostingClassifier(n_estimators=8, random_state=0).fit(X[:50], y[:50])
+    >>> staged_scores = model.staged_decision_function(X[50:])
+    >>> display = BasisSizeDisplay.from_predictions(y[50:], staged_scores, range(1, 9), chosen=8)
+    >>> display.auc.shape
+    (8,)
+    >>> display.figure_.savefig("sizes.png")  # doctest: +SKIP
+    """
+
+    def __init__(self, *, n_basis, auc, low=None, high=None, chosen=None, estimator_name=None):
+        self.n_basis = n_basis
+        self.auc = auc
+        self.low = low
+        self.high = high
+        self.chosen = chosen
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X, y, *, sample_weight=None, ax=None, name=None, **kwargs
+    ) -> BasisSizeDisplay:
+        """Score rows at every size on the path of a fitted estimator, and draw.
+
+        The cost is one `staged_decision_function` and one sort for each size.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator with `path_` and `staged_decision_function`, such as
+            `SparseKernelAUC`.
+        X : array-like of shape (n_samples, n_features)
+            Rows to score. Use rows that `estimator` was not fitted on: on its own, AUC grows with
+            the size and the band means nothing.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            The name in the legend. None takes the name of the estimator's class.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : BasisSizeDisplay
+            The display, drawn.
+        """
+        _import_pyplot()
+        check_is_fitted(estimator)
+        return cls.from_predictions(
+            y,
+            estimator.staged_decision_function(X),
+            [record.n_basis for record in estimator.path_],
+            sample_weight=sample_weight,
+            pos_label=estimator.classes_[1],
+            chosen=estimator.n_basis_,
+            ax=ax,
+            name=type(estimator).__name__ if name is None else name,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        staged_scores,
+        n_basis,
+        *,
+        sample_weight=None,
+        pos_label=None,
+        chosen=None,
+        ax=None,
+        name=None,
+        **kwargs,
+    ) -> BasisSizeDisplay:
+        """Draw from the scores of the same rows at several sizes.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels, of any two values.
+        staged_scores : iterable of array-like of shape (n_samples,)
+            The scores at each size. A generator is consumed one array at a time.
+        n_basis : array-like of shape (n_stages,)
+            The sizes, at least 1, in ascending order.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        pos_label : label, default=None
+            The label of the positive class. None takes the larger of the two in sorted order.
+        chosen : int, default=None
+            The size to mark.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            The name in the legend.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : BasisSizeDisplay
+            The display, drawn.
+        """
+        _import_pyplot()
+        intervals = [
+            auc_interval(y_true, scores, sample_weight=sample_weight, pos_label=pos_label)
+            for scores in staged_scores
+        ]
+        display = cls(
+            n_basis=_check_sizes(n_basis, n_stages=len(intervals)),
+            auc=np.array([interval.auc for interval in intervals]),
+            low=np.array([interval.low for interval in intervals]),
+            high=np.array([interval.high for interval in intervals]),
+            chosen=chosen,
+            estimator_name=name,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, band=True, **kwargs) -> BasisSizeDisplay:
+        """Draw the curve, its confidence band and the chosen size.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            The name in the legend. None takes `estimator_name`.
+        band : bool, default=True
+            Whether to draw the confidence band, where there is one.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for the curve; the band and the mark take its colour.
+
+        Returns
+        -------
+        display : BasisSizeDisplay
+            Itself.
+        """
+        plt = _import_pyplot()
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        self.line_ = self._draw_curve(self.estimator_name if name is None else name, kwargs)
+        self.band_ = self._draw_band() if band and self.low is not None else None
+        self.chosen_ = self._draw_chosen()
+        _decorate(ax)
+        return self
+
+    def _draw_curve(self, name, kwargs):
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
+        style = {"marker": "o", "markersize": 4, "linewidth": 1.8, "label": name}
+        style |= normalize_kwargs(kwargs, Line2D)
+        (line,) = self.ax_.plot(self.n_basis, self.auc, **style)
+        return line
+
+    def _draw_band(self):
+        return self.ax_.fill_between(
+            self.n_basis,
+            self.low,
+            self.high,
+            color=self.line_.get_color(),
+            alpha=0.15,
+            linewidth=0,
+            label=None if BAND_LABEL in _labels(self.ax_) else BAND_LABEL,
+        )
+
+    def _draw_chosen(self):
+        at = np.flatnonzero(np.asarray(self.n_basis) == self.chosen)
+        if len(at) == 0:
+            return None
+        auc = np.asarray(self.auc)[at[-1]]
+        (mark,) = self.ax_.plot(
+            self.chosen,
+            auc,
+            color=self.line_.get_color(),
+            linestyle="none",
+            marker="o",
+            markersize=9,
+            markerfacecolor="white",
+            markeredgewidth=1.8,
+            label=f"chosen size: {self.chosen} (AUC = {auc:.3f})",
+        )
+        return mark
+
+
+def _decorate(ax) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    ax.set_xscale("log", base=2)
+    smallest, largest = ax.get_xlim()
+    octaves = np.log2(largest / smallest)
+    # Powers of two, unless the sizes are so close that at most two of them would show.
+    ax.xaxis.set_major_locator(
+        LogLocator(base=2) if octaves > 2.5 else MaxNLocator(5, integer=True)
+    )
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}" if size >= 1 else ""))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set(xlabel="Number of basis functions", ylabel="AUC")
+    ax.grid(alpha=0.3, linewidth=0.6)
+    ax.set_axisbelow(True)
+    if _labels(ax):
+        ax.legend(loc="lower right")
+
+
+def _labels(ax) -> list[str]:
+    _, labels = ax.get_legend_handles_labels()
+    return labels
+
+
+def _check_sizes(n_basis, n_stages) -> np.ndarray:
+    sizes = np.asarray(n_basis)
+    if sizes.shape != (n_stages,):
+        raise InvalidParameterError(
+            f"`n_basis` must have one size for each array of `staged_scores`; got {sizes.size} "
+            f"sizes and {n_stages} arrays. Pass the size at which each array was computed."
+        )
+    if n_stages and sizes.min() < 1:
+        raise InvalidParameterError(
+            f"`n_basis` must be at least 1 to be drawn on a logarithmic axis; got {sizes.min()}. "
+            "Leave that stage out."
+        )
+    return sizes
+
+
+def _import_pyplot():
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise MissingPackageError(
+            "Drawing needs matplotlib, which is not installed. "
+            "Install it with: pip install 'skauc[plot]'"
+        ) from error
+    return plt

@@ -1,0 +1,146 @@
+"""Selection: where candidates come from, how they are judged, and which one is next.
+
+| selection    | candidates             | judged by                                              |
+| ------------ | ---------------------- | ------------------------------------------------------ |
+| "orthogonal" | rows, drawn each time  | one Newton step over all coefficients                  |
+| "greedy"     | rows, drawn each time  | one Newton step along the new column (Method 2)        |
+| "exact"      | rows, drawn each time  | the best point along the new column (Method 2, solved) |
+| "exhaustive" | rows, drawn each time  | all coefficients optimised (Method 1)                  |
+| "random"     | one row                | nothing to judge                                       |
+| "kmeans"     | the landmarks          | one Newton step along the new column                   |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.random import sample_without_replacement
+
+from skauc.basis import Basis
+from skauc.engines import Engine
+from skauc.judges import (
+    Candidates,
+    Exhaustive,
+    Judge,
+    LineMinimum,
+    NewtonLine,
+    OrthogonalNewton,
+    QuadraticModel,
+)
+from skauc.kernels import Rows
+from skauc.objective import Objective, Point
+from skauc.validation import check_choice
+
+SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
+
+# Draws in a row without one independent candidate after which none is taken to be left.
+_MOST_DRAWS = 20
+# Gains closer than this, relatively, are ties: the first candidate wins whatever the rounding.
+_TIE = 1e-9
+# Rows that k-means sees for each landmark it makes.
+_ROWS_PER_LANDMARK = 256
+
+Draw = Callable[[Basis], tuple[Rows, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The next centre, its projection, the move to make with it, and the model after it."""
+
+    centre: Rows
+    index: int
+    coordinates: np.ndarray
+    norm: float
+    move: np.ndarray
+    model: QuadraticModel | None
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A source of candidates and a judge of them."""
+
+    draw: Draw
+    judge: Judge
+
+    def next(
+        self, objective: Objective, basis: Basis, point: Point, model: QuadraticModel | None
+    ) -> Choice | None:
+        """Return the best candidate, or None if no independent one is left."""
+        candidates = self._candidates(basis)
+        if candidates is None:
+            return None
+        verdict = self.judge.judge(objective, basis, point, model, candidates)
+        best = int(np.flatnonzero(verdict.gains >= verdict.gains.max() * (1 - _TIE))[0])
+        return Choice(
+            candidates.centres[[best]],
+            int(candidates.indices[best]),
+            candidates.projection.coordinates[:, best],
+            float(candidates.projection.norms[best]),
+            verdict.moves[:, best],
+            None if model is None else model.extend(verdict.factor_rows[:, best]),
+        )
+
+    def _candidates(self, basis: Basis) -> Candidates | None:
+        for _ in range(_MOST_DRAWS):
+            centres, indices = self.draw(basis)
+            if len(indices) == 0:
+                return None
+            projection = basis.project(centres)
+            keep = np.flatnonzero(projection.independent)
+            if len(keep):
+                return Candidates(centres[keep], indices[keep], projection.part(keep))
+        return None
+
+
+def make_selector(
+    selection: str, engine: Engine, *, n_basis: int, n_candidates: int, minimise, random_state
+) -> Selector:
+    """Return the selector of that name; ``minimise(objective, weights)`` is for "exhaustive"."""
+    check_choice("selection", selection, SELECTIONS)
+    if selection == "kmeans":
+        return Selector(_landmarks(engine, n_basis, random_state), NewtonLine())
+    if selection == "random":
+        return Selector(_rows(engine, 1, random_state), NewtonLine())
+    judges = {
+        "orthogonal": OrthogonalNewton(),
+        "greedy": NewtonLine(),
+        "exact": LineMinimum(),
+        "exhaustive": Exhaustive(minimise),
+    }
+    return Selector(_rows(engine, n_candidates, random_state), judges[selection])
+
+
+def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
+    """Draw rows that are not yet in the basis; all of them where they are few."""
+
+    def draw(basis: Basis):
+        n_drawn = min(n_candidates + len(basis), engine.n_rows)
+        if n_drawn == engine.n_rows:
+            drawn = np.arange(engine.n_rows)
+        else:
+            drawn = sample_without_replacement(engine.n_rows, n_drawn, random_state=random_state)
+        indices = np.sort(drawn[~np.isin(drawn, basis.indices)][:n_candidates])
+        return engine.rows(indices), indices
+
+    return draw
+
+
+def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
+    """Cluster a sample of rows and offer the cluster means, every time all of them.
+
+    A mean that is in the basis already depends on it and so drops out by itself.
+    """
+    n_sample = min(engine.n_rows, _ROWS_PER_LANDMARK * n_basis)
+    sample = np.sort(sample_without_replacement(engine.n_rows, n_sample, random_state=random_state))
+    rows = engine.rows(sample)
+    clusters = KMeans(min(n_basis, n_sample), n_init=1, random_state=random_state).fit(rows)
+    means = clusters.cluster_centers_.astype(rows.dtype, copy=False)
+    origins = sample[pairwise_distances_argmin(means, rows)]
+    if sparse.issparse(rows):
+        means = sparse.csr_array(means)
+    return lambda basis: (means, origins)

@@ -1,0 +1,237 @@
+"""The one door in: parameters and (X, y, sample_weight) come out clean or not at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+
+FLOAT_DTYPES = (np.float64, np.float32)
+
+
+def check_whole_number(name: str, value, minimum: int, advice: str) -> int:
+    """Return ``value`` as an int, or say why it is not a whole number of at least ``minimum``."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise InvalidParameterError(
+            f"`{name}` must be a whole number of at least {minimum}; got {value!r}. {advice}"
+        )
+    return int(value)
+
+
+def check_positive(name: str, value, advice: str) -> float:
+    """Return ``value`` as a float, or say why it is not a finite number above zero."""
+    if not is_number(value) or not math.isfinite(value) or value <= 0:
+        raise InvalidParameterError(
+            f"`{name}` must be a finite number greater than 0; got {value!r}. {advice}"
+        )
+    return float(value)
+
+
+def check_fraction(name: str, value, advice: str) -> float:
+    """Return ``value`` as a float, or say why it is not strictly between 0 and 1."""
+    if not is_number(value) or not 0 < value < 1:
+        raise InvalidParameterError(
+            f"`{name}` must be a number between 0 and 1, both excluded; got {value!r}. {advice}"
+        )
+    return float(value)
+
+
+def check_choice(name: str, value, choices: Iterable[str]) -> str:
+    """Return ``value``, or list the words that ``name`` can be."""
+    choices = tuple(choices)
+    if not isinstance(value, str) or value not in choices:
+        words = ", ".join(repr(choice) for choice in choices)
+        raise InvalidParameterError(
+            f"`{name}` must be one of {words}; got {value!r}. Use one of these words."
+        )
+    return value
+
+
+def is_number(value) -> bool:
+    """Tell whether the value is a real number and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows, which of them are positive, and how much each counts."""
+
+    X: np.ndarray | sparse.csr_array
+    positive: np.ndarray
+    weights: np.ndarray
+    classes: np.ndarray
+    row_numbers: np.ndarray | None = None
+
+    def part(self, rows: np.ndarray) -> TrainingData:
+        """Return the given rows alone; they remember where they came from."""
+        return TrainingData(
+            self.X[rows],
+            self.positive[rows],
+            self.weights[rows],
+            self.classes,
+            self.original_rows(rows),
+        )
+
+    def original_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers that these rows had in what was passed to ``fit``."""
+        return rows if self.row_numbers is None else self.row_numbers[rows]
+
+
+def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
+    """Validate what was passed to ``fit`` and code the second class as positive.
+
+    Floats stay in the precision they came in. Rows of zero weight are left out here, so that
+    they cannot count for anything later.
+    """
+    X, y = validate_data(
+        estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
+    )
+    check_classification_targets(y)
+    weights = _check_weights(sample_weight, X)
+    classes, codes = np.unique(y, return_inverse=True)
+    _check_two_classes(classes, y)
+    check_class_weights(weights, classes, codes)
+    data = TrainingData(X, codes == 1, weights, classes)
+    return data if weights.all() else data.part(np.flatnonzero(weights))
+
+
+def _check_two_classes(classes: np.ndarray, y) -> None:
+    if len(classes) == 1:
+        raise InvalidDataError(
+            f"AUC compares two classes, and `y` has one class only: {classes[0]!r}. "
+            "Pass rows of both classes."
+        )
+    if len(classes) > 2:
+        raise InvalidDataError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(y)}: `y` has {len(classes)} classes. Wrap the estimator in "
+            "sklearn.multiclass.OneVsRestClassifier to rank each class against the rest."
+        )
+
+
+def _check_weights(sample_weight, X) -> np.ndarray:
+    if sample_weight is not None and not np.asarray(sample_weight).any():
+        raise InvalidDataError(
+            "`sample_weight` is zero in every row. Give the rows that count a positive weight."
+        )
+    return _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+
+def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:
+    """Validate rows to predict: same columns, same names, finite numbers."""
+    return validate_data(estimator, X, accept_sparse="csr", dtype=list(FLOAT_DTYPES), reset=False)
+
+
+def check_scored(y_true, y_score, sample_weight, pos_label):
+    """Validate what was passed to a metric; return scores, which are positive, and weights.
+
+    Rows of zero weight are left out.
+    """
+    labels, codes = _check_labels(_check_column("y_true", y_true, "Pass one label a row."))
+    scores = _check_numbers(
+        "y_score",
+        y_score,
+        len(codes),
+        "Pass one score a row, such as `decision_function(X)` or `predict_proba(X)[:, 1]`.",
+    )
+    if sample_weight is None:
+        weights = np.ones(len(codes))
+    else:
+        weights = _check_numbers(
+            "sample_weight", sample_weight, len(codes), "Pass one weight a row."
+        )
+    check_class_weights(weights, labels, codes)
+    positive = codes == _positive_code(labels, pos_label)
+    counted = weights > 0
+    return scores[counted], positive[counted], weights[counted]
+
+
+def _check_column(name, values, advice) -> np.ndarray:
+    column = np.asarray(values)
+    if column.ndim == 2 and column.shape[1] == 1:
+        return column.ravel()
+    if column.ndim != 1:
+        raise InvalidDataError(
+            f"`{name}` must have one dimension; got an array of shape {column.shape}. {advice}"
+        )
+    return column
+
+
+def _check_numbers(name, values, n_rows, advice) -> np.ndarray:
+    column = _check_column(name, values, advice)
+    if len(column) != n_rows:
+        raise InvalidDataError(
+            f"`{name}` must be as long as `y_true`; got {len(column)} and {n_rows}. {advice}"
+        )
+    try:
+        numbers = column.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDataError(
+            f"`{name}` must hold numbers; got values of type {column.dtype}. {advice}"
+        ) from error
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise InvalidDataError(
+            f"`{name}` must be finite; got {numbers[row]} in row {row}. Leave such rows out."
+        )
+    return numbers
+
+
+def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
+    """Raise an error unless weights are at least 0 and each class has one above it."""
+    if weights.min() < 0:
+        row = int(np.argmin(weights))
+        raise InvalidDataError(
+            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. "
+            "Leave a row out by giving it weight 0."
+        )
+    for code, label in enumerate(np.asarray(labels).tolist()):
+        if not weights[codes == code].any():
+            raise InvalidDataError(
+                f"`sample_weight` is 0 in every row of class {label!r}. "
+                "Give at least one row of each class a positive weight."
+            )
+
+
+def _check_labels(y_true) -> tuple[list, np.ndarray]:
+    """Return the two labels in sorted order and, for each row, which of them it has."""
+    try:
+        labels, codes = np.unique(y_true, return_inverse=True)
+        missing = bool((labels != labels).any())  # only NaN differs from itself
+    except TypeError:
+        missing = True
+    if missing:
+        raise InvalidDataError(
+            "`y_true` has missing labels, or labels that cannot be sorted together. "
+            "Leave rows without a label out, and use labels of one type."
+        )
+    if len(labels) < 2:
+        raise InvalidDataError(
+            f"`y_true` must have two classes; got {labels.tolist()}. Pass rows of both classes."
+        )
+    if len(labels) > 2:
+        raise InvalidDataError(
+            f"`y_true` must have two classes; got {len(labels)}. "
+            "Rank one class against the rest by passing `y_true == label`."
+        )
+    return labels.tolist(), codes
+
+
+def _positive_code(labels, pos_label) -> int:
+    if pos_label is None:
+        return 1
+    if pos_label not in labels:
+        raise InvalidParameterError(
+            f"`pos_label` must be one of the labels {labels[0]!r} and {labels[1]!r}; "
+            f"got {pos_label!r}. Use the label of the class that should score high."
+        )
+    return labels.index(pos_label)
