@@ -176,16 +176,16 @@ class CPUEngine(Engine):
 
     def hessian(self, state: CPUState) -> np.ndarray:
         """Sum L phi phi^T over the rows that violate, less the cross terms by cells."""
-        cells = state.coarse
+        cells, curvature = state.coarse, state.curvature
         shift = self._column_shift(self.size)
 
         def accumulate(start, stop):
-            rows = start + np.flatnonzero(state.curvature[start:stop])
+            rows = start + np.flatnonzero(curvature[start:stop])
             block = self.columns[rows, : self.size]
             block -= shift
             sums = np.zeros((2, cells.n_cells, self.size))
             self._add_to_cells(sums, block, rows, cells)
-            block *= np.sqrt(state.curvature[rows], dtype=block.dtype)[:, None]
+            block *= np.sqrt(curvature[rows], dtype=block.dtype)[:, None]
             return (block.T @ block).astype(np.float64), sums
 
         squares, sums = _add_up(self.run_matrix(accumulate, self.size))

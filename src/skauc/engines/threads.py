@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from threading import get_ident
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
@@ -21,11 +22,13 @@ class RowThreads:
     def __init__(self, n_jobs=None):
         self._n_threads = effective_n_jobs(n_jobs)
         self._pool = None
+        self._owner = None
         self._stack = ExitStack()
 
     def __enter__(self) -> RowThreads:
         limits = ThreadpoolController().limit(limits=1, user_api="blas")
         self._stack.enter_context(limits)
+        self._owner = get_ident()
         if self._n_threads > 1:
             self._pool = self._stack.enter_context(ThreadPoolExecutor(self._n_threads))
         return self
@@ -35,9 +38,13 @@ class RowThreads:
         self._stack.close()
 
     def map(self, task: Callable[[int, int], object], n_rows: int, block_rows: int) -> Iterator:
-        """Yield ``task(start, stop)`` for each block, in the order of the rows."""
+        """Yield ``task(start, stop)`` for each block, in the order of the rows.
+
+        A task that maps in its turn does so in its own thread: waiting for the pool from inside
+        it would never end.
+        """
         starts = range(0, n_rows, block_rows)
         stops = [min(start + block_rows, n_rows) for start in starts]
-        if self._pool is None or len(stops) == 1:
+        if self._pool is None or len(stops) == 1 or get_ident() != self._owner:
             return map(task, starts, stops)
         return self._pool.map(task, starts, stops)

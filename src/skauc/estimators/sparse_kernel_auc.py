@@ -63,10 +63,13 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         Power of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial kernel.
-    selection : {"greedy", "exact", "exhaustive", "random", "kmeans"}, default="greedy"
-        How the next centre is chosen among the candidates: by the gain of one Newton step along
-        its column ("greedy"), by the one-dimensional problem solved exactly (the paper's Method
-        2), by optimising all coefficients with it (Method 1), at random; or k-means landmarks.
+    selection : {"orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"}, \
+            default="orthogonal"
+        How the next centre is chosen among the candidates: by the gain of one Newton step over
+        all coefficients, its own included ("orthogonal"), or along its own column alone
+        ("greedy", the paper's Method 2; "exact" solves that one-dimensional problem), by
+        optimising all coefficients with it ("exhaustive", the paper's Method 1), at random; or
+        k-means landmarks instead of rows.
     n_candidates : int, default=100
         Rows drawn as candidates for each centre (the paper's kappa). All rows are candidates
         when there are no more than these.
@@ -169,7 +172,7 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         gamma="scale",
         degree=3,
         coef0=1.0,
-        selection="greedy",
+        selection="orthogonal",
         n_candidates=100,
         retrain="geometric",
         solver="auto",

@@ -1,0 +1,1 @@
+"""Seeded workloads that anyone can run again: ``python -m benchmarks.NAME``."""
