@@ -3,11 +3,15 @@
 With K_JJ = L L^T the columns Phi = K_.J L^-T are orthonormal in the RKHS, so |f|^2 = |w|^2 and
 nothing is ever solved with the nearly singular K_JJ itself. The kernel coefficients of a model
 are L^-T w.
+
+Several kernels (widths) make a direct sum of spaces: K_JJ is zero between centres of different
+kernels. The linear term is one space more; its columns are orthonormal as they are and come first.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -36,12 +40,16 @@ class Projection:
 
 
 class Basis:
-    """Centres in the order in which they were chosen."""
+    """Centres in the order in which they were chosen, after the columns of the linear term."""
 
-    def __init__(self, kernel: Kernel, capacity: int, precision: float):
-        self.kernel = kernel
+    def __init__(
+        self, kernels: Sequence[Kernel], capacity: int, precision: float, n_linear: int = 0
+    ):
+        self.kernels = kernels
+        self.n_linear = n_linear
         self.centres: Rows | None = None
         self.indices: list[int] = []
+        self.widths: list[int] = []
         self._factor = np.zeros((capacity, capacity))
         # A unit column made from a relative residual rho carries an error of precision / sqrt(rho).
         self._smallest_residual = precision**0.75
@@ -49,34 +57,54 @@ class Basis:
     def __len__(self) -> int:
         return len(self.indices)
 
-    def project(self, centres: Rows) -> Projection:
+    def project(self, centres: Rows, width: int = 0) -> Projection:
         """Split k(., z) into its part in the span of the basis and the rest, for each z."""
-        squared_lengths = self.kernel.diagonal(centres)
-        coordinates = np.zeros((0, centres.shape[0]))
+        squared_lengths = self.kernels[width].diagonal(centres)
+        coordinates = np.zeros((self.n_linear + len(self), centres.shape[0]))
         if len(self):
-            gram = self.kernel.columns(self.centres, np.float64)(centres)
-            coordinates = solve_triangular(self._lower, gram.T, lower=True, check_finite=False)
+            gram = self._gram(centres, width)
+            kernel_part = solve_triangular(self._lower, gram.T, lower=True, check_finite=False)
+            coordinates[self.n_linear :] = kernel_part
         residuals = squared_lengths - np.einsum("jq,jq->q", coordinates, coordinates)
         independent = residuals > self._smallest_residual * squared_lengths
         norms = np.sqrt(np.maximum(residuals, 0.0))
         return Projection(coordinates, norms, squared_lengths, independent)
 
-    def append(self, centre: Rows, index: int, coordinates: np.ndarray, norm: float) -> None:
+    def _gram(self, centres: Rows, width: int) -> np.ndarray:
+        """Return inner products of k(., z) with the basis functions: zero between widths."""
+        gram = self.kernels[width].columns(self.centres, np.float64)(centres)
+        return gram * (np.asarray(self.widths) == width)
+
+    def append(
+        self, centre: Rows, index: int, coordinates: np.ndarray, norm: float, width: int = 0
+    ) -> None:
         """Take in a centre whose projection is known."""
         size = len(self)
-        self._factor[size, :size] = coordinates
+        self._factor[size, :size] = coordinates[self.n_linear :]
         self._factor[size, size] = norm
         self.centres = centre if self.centres is None else _stack(self.centres, centre)
         self.indices.append(int(index))
-
-    def pop(self) -> None:
-        """Forget the centre that was taken in last."""
-        self.indices.pop()
-        self.centres = self.centres[: len(self)] if len(self) else None
+        self.widths.append(width)
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
         """Return the kernel coefficients L^-T w."""
-        return solve_triangular(self._lower, weights, lower=True, trans="T", check_finite=False)
+        kernel_part = weights[self.n_linear :]
+        return solve_triangular(self._lower, kernel_part, lower=True, trans="T", check_finite=False)
+
+    def reshaped(self, kernels: Sequence[Kernel], centres: Rows, factor: np.ndarray) -> Basis:
+        """Return a basis of as many centres, moved, whose Gram matrix has this factor."""
+        basis = Basis(kernels, len(self._factor), 0.0, self.n_linear)
+        basis._smallest_residual = self._smallest_residual
+        basis._factor[: len(self), : len(self)] = factor
+        basis.centres, basis.indices, basis.widths = centres, self.indices, self.widths
+        return basis
+
+    def kernel(self) -> Kernel:
+        """Return one kernel for all centres, in which each has its own width."""
+        if len(self.kernels) == 1:
+            return self.kernels[0]
+        gammas = np.array([self.kernels[width].gamma for width in self.widths])
+        return replace(self.kernels[0], gamma=gammas)
 
     @property
     def _lower(self) -> np.ndarray:

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from skauc.basis import Basis, Projection
+from skauc.basis import Projection
 from skauc.engines import State
-from skauc.kernels import Rows
+from skauc.kernels import Kernel, Rows
 from skauc.objective import Objective, Point
 
 # A candidate's own curvature, relative to its whole curvature, below which float32 cannot see it.
@@ -20,8 +20,10 @@ _SMALLEST_OWN_CURVATURE = 1e-5
 
 @dataclass(frozen=True)
 class Candidates:
-    """Possible centres, the rows they come from, and their projections on the basis."""
+    """Possible centres of one kernel, their rows, and their projections on the basis."""
 
+    kernel: Kernel
+    width: int
     centres: Rows
     indices: np.ndarray
     projection: Projection
@@ -69,7 +71,6 @@ class Judge(Protocol):
     def judge(
         self,
         objective: Objective,
-        basis: Basis,
         point: Point,
         model: QuadraticModel | None,
         candidates: Candidates,
@@ -83,10 +84,10 @@ class NewtonLine:
     def model(self, objective, point):
         """Keep nothing."""
 
-    def judge(self, objective, basis, point, model, candidates) -> Verdict:
+    def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by current slopes and current curvatures."""
         along = objective.engine.candidate_slopes(
-            point.state, point.state, basis.kernel, candidates.centres, n_columns=0
+            point.state, point.state, candidates.kernel, candidates.centres, n_columns=0
         )
         slopes, curvatures = _regularised(objective, point, candidates, along)
         return Verdict(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
@@ -109,11 +110,11 @@ class OrthogonalNewton:
         """Factor the Hessian."""
         return QuadraticModel(point.state, cholesky(objective.hessian(point), lower=True))
 
-    def judge(self, objective, basis, point, model, candidates) -> Verdict:
+    def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by the Schur complement of the candidate's curvature."""
         projection = candidates.projection
         along = objective.engine.candidate_slopes(
-            point.state, model.state, basis.kernel, candidates.centres, len(point.weights)
+            point.state, model.state, candidates.kernel, candidates.centres, len(point.weights)
         )
         slopes, curvatures = _regularised(objective, point, candidates, along)
         cross = projection.coordinates + objective.C_pair * along.cross
@@ -148,20 +149,19 @@ class LineMinimum:
     def model(self, objective, point):
         """Keep nothing."""
 
-    def judge(self, objective, basis, point, model, candidates) -> Verdict:
+    def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by the exact decrease."""
         results = [
-            self._minimise_along(objective, basis, point, candidates, i)
-            for i in range(len(candidates))
+            self._minimise_along(objective, point, candidates, i) for i in range(len(candidates))
         ]
         gains, steps = np.array(results).T
         return Verdict(gains, candidates.columns * steps)
 
     @staticmethod
-    def _minimise_along(objective, basis, point, candidates, i, max_iter=30, tol=1e-6):
+    def _minimise_along(objective, point, candidates, i, max_iter=30, tol=1e-6):
         """Newton's method in one dimension, safeguarded by halving."""
         engine, C_pair = objective.engine, objective.C_pair
-        line = engine.column(basis.kernel, candidates.centres[[i]])
+        line = engine.column(candidates.kernel, candidates.centres[[i]])
         inner = float(point.weights @ candidates.projection.coordinates[:, i])
         squared_length = float(candidates.projection.squared_lengths[i])
 
@@ -196,16 +196,16 @@ class Exhaustive:
     def model(self, objective, point):
         """Keep nothing."""
 
-    def judge(self, objective, basis, point, model, candidates) -> Verdict:
+    def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by the exact decrease."""
         projection = candidates.projection
         gains, moves = [], []
         start = np.append(point.weights, 0.0)
         for i in range(len(candidates)):
             centre, norm = candidates.centres[[i]], float(projection.norms[i])
-            objective.engine.append(basis.kernel, centre, projection.coordinates[:, i], norm)
+            objective.engine.append(candidates.kernel, centre, projection.coordinates[:, i], norm)
             found = self.minimise(objective, start).point
-            objective.engine.pop()
+            objective.engine.resize(len(point.weights))
             gains.append(point.value - found.value)
             moves.append(found.weights - start)
         return Verdict(np.array(gains), np.array(moves).T)

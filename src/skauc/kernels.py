@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.moments import overall_variance
 from skauc.validation import check_choice, check_positive, check_whole_number
 
 Rows = np.ndarray | sparse.csr_array
@@ -41,30 +41,37 @@ class Kernel(Protocol):
         """Return k(z, z) for each centre."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RBF:
-    """k(x, z) = exp(-gamma |x - z|^2)."""
+    """k(x, z) = exp(-gamma |s * (x - z)|^2), with s one scale per feature, or 1.
 
-    gamma: float
+    ``gamma`` may be an array: one width per centre.
+    """
+
+    gamma: float | np.ndarray
+    scales: np.ndarray | None = None
 
     def columns(self, centres: Rows, dtype) -> Columns:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
-            return partial(_sparse_rbf, self.gamma, centres, row_norms(centres, squared=True))
-        return _dense_rbf(self.gamma, centres, dtype)
+            return _sparse_rbf(self.gamma, self.scales, centres)
+        return _dense_rbf(self.gamma, self.scales, centres, dtype)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return ones."""
         return np.ones(centres.shape[0])
 
 
-def _dense_rbf(gamma: float, centres: np.ndarray, dtype) -> Columns:
+def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     """Write -gamma |x - z|^2 as one product: [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
 
     Rows and centres are first moved to the centres' mean and multiplied by sqrt(gamma), so that
-    nothing overflows or cancels whatever the units of the features.
+    nothing overflows or cancels whatever the units of the features. Where centres differ in
+    gamma, the largest is taken out of the rows and the rest stays with the centres.
     """
-    root = math.sqrt(gamma)
+    largest = np.max(gamma)
+    ratios = gamma / largest
+    root = math.sqrt(largest) if scales is None else math.sqrt(largest) * scales
     origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
     scaled_centres = np.asarray(centres - origin, dtype=np.float64) * root
     squares = row_norms(scaled_centres, squared=True)
@@ -72,9 +79,9 @@ def _dense_rbf(gamma: float, centres: np.ndarray, dtype) -> Columns:
         dtype = np.float64
     n_features = centres.shape[1]
     right = np.empty((n_features + 2, len(centres)), dtype)
-    right[:n_features] = 2 * scaled_centres.T
-    right[n_features] = -1
-    right[n_features + 1] = -squares
+    right[:n_features] = 2 * ratios * scaled_centres.T
+    right[n_features] = -ratios
+    right[n_features + 1] = -ratios * squares
 
     def block(rows: np.ndarray) -> np.ndarray:
         scaled = rows - origin
@@ -90,14 +97,24 @@ def _dense_rbf(gamma: float, centres: np.ndarray, dtype) -> Columns:
     return block
 
 
-def _sparse_rbf(gamma: float, centres: sparse.csr_array, squares: np.ndarray, rows) -> np.ndarray:
-    distances = safe_sparse_dot(rows, centres.T, dense_output=True)
-    distances *= -2
-    distances += row_norms(rows, squared=True)[:, None]
-    distances += squares
-    np.maximum(distances, 0, out=distances)
-    distances *= -gamma
-    return np.exp(distances, out=distances)
+def _sparse_rbf(gamma, scales, centres: sparse.csr_array) -> Columns:
+    def scaled(rows):
+        return rows if scales is None else rows.multiply(scales).tocsr()
+
+    centres = scaled(centres)
+    squares = row_norms(centres, squared=True)
+
+    def block(rows: sparse.csr_array) -> np.ndarray:
+        rows = scaled(rows)
+        distances = safe_sparse_dot(rows, centres.T, dense_output=True)
+        distances *= -2
+        distances += row_norms(rows, squared=True)[:, None]
+        distances += squares
+        np.maximum(distances, 0, out=distances)
+        distances *= -gamma
+        return np.exp(distances, out=distances)
+
+    return block
 
 
 @dataclass(frozen=True)
@@ -206,26 +223,23 @@ class CallableKernel:
         return values
 
 
-def make_kernel(kernel, *, gamma: float, degree: int, coef0: float) -> Kernel:
-    """Build the kernel of that name, or wrap a callable."""
+def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> list[Kernel]:
+    """Build the kernel of that name, or wrap a callable; one for each gamma."""
     if callable(kernel):
-        return CallableKernel(kernel)
+        return [CallableKernel(kernel)]
     check_choice("kernel", kernel, KERNELS)
     if kernel == "polynomial":
-        return Polynomial(gamma, degree, coef0)
+        return [Polynomial(gammas[0], degree, coef0)]
     if kernel == "linear":
-        return Linear()
-    return RBF(gamma) if kernel == "rbf" else Laplacian(gamma)
+        return [Linear()]
+    return [(RBF if kernel == "rbf" else Laplacian)(gamma) for gamma in gammas]
 
 
 def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
     """Raise an error for a parameter that no kernel can take."""
     if not callable(kernel):
         check_choice("kernel", kernel, KERNELS)
-    if isinstance(gamma, str):
-        check_choice("gamma", gamma, ("scale", "auto"))
-    else:
-        check_positive("gamma", gamma, "Larger values make narrower basis functions.")
+    check_gamma(kernel, gamma)
     check_whole_number("degree", degree, 1, "It is the power of the polynomial kernel.")
     if not np.isscalar(coef0) or not np.isfinite(coef0) or coef0 < 0:
         raise InvalidParameterError(
@@ -234,39 +248,48 @@ def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
         )
 
 
-def resolve_gamma(gamma, X: Rows, weights: np.ndarray) -> float:
-    """Return gamma as a number; "scale" is 1 / (n_features * variance), "auto" 1 / n_features."""
+def check_gamma(kernel, gamma) -> None:
+    """Raise an error for a gamma that the kernel cannot take."""
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale", "auto"))
+        return
+    if np.ndim(gamma) == 0:
+        check_positive("gamma", gamma, "Larger values make narrower basis functions.")
+        return
+    if kernel != "rbf":
+        raise InvalidParameterError(
+            f"`gamma` can be a sequence of widths for kernel='rbf' alone; got kernel={kernel!r}. "
+            "Give one gamma, or use the rbf kernel."
+        )
+    if len(gamma) == 0:
+        raise InvalidParameterError(
+            "`gamma` must hold at least one width; got an empty sequence. Widths a factor of 5 "
+            "apart are a good choice."
+        )
+    for value in gamma:
+        check_positive("gamma", value, "Larger values make narrower basis functions.")
+
+
+def resolve_gammas(gamma, X: Rows, weights: np.ndarray) -> list[float]:
+    """Return gamma as numbers; "scale" is 1 / (n_features * variance), "auto" 1 / n_features."""
+    if not isinstance(gamma, str):
+        return [float(value) for value in np.atleast_1d(gamma)]
     if gamma == "auto":
-        return 1.0 / X.shape[1]
-    if gamma != "scale":
-        return float(gamma)
-    variance = _variance(X, weights)
+        return [1.0 / X.shape[1]]
+    variance = overall_variance(X, weights)
     if variance == 0:
-        return 1.0
+        return [1.0]
     gamma = 1.0 / (X.shape[1] * variance) if np.isfinite(variance) else 0.0
     if gamma == 0 or not np.isfinite(gamma):
         raise InvalidDataError(
             f"gamma='scale' cannot be found: the variance of `X` is {variance}. "
             "Scale the features, for instance with sklearn.preprocessing.StandardScaler."
         )
-    return gamma
+    return [gamma]
 
 
-def _variance(X: Rows, weights: np.ndarray, block_rows: int = 65536) -> float:
-    """Return the weighted variance of all entries of X, in two passes of float64 sums."""
-    blocks = [slice(i, i + block_rows) for i in range(0, X.shape[0], block_rows)]
-    total = weights.sum() * X.shape[1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        row_sums = (np.asarray(X[rows].sum(axis=1, dtype=np.float64)).ravel() for rows in blocks)
-        sums = [weights[rows] @ row_sum for rows, row_sum in zip(blocks, row_sums, strict=True)]
-        mean = math.fsum(sums) / total
-        return math.fsum(weights[rows] @ _squares_around(X[rows], mean) for rows in blocks) / total
-
-
-def _squares_around(rows: Rows, mean: float) -> np.ndarray:
-    if sparse.issparse(rows):
-        n_zeros = rows.shape[1] - np.diff(rows.indptr)
-        centred = rows.astype(np.float64)
-        centred.data -= mean
-        return row_norms(centred, squared=True) + n_zeros * mean**2
-    return row_norms(rows.astype(np.float64) - mean, squared=True)
+def same_format(centres: Rows, rows: Rows) -> Rows:
+    """Return the centres in the rows' format, dense or sparse."""
+    if sparse.issparse(rows) == sparse.issparse(centres):
+        return centres
+    return sparse.csr_array(centres) if sparse.issparse(rows) else centres.toarray()

@@ -7,15 +7,13 @@ the paper: choose a centre, add it, optimise all coefficients from time to time.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
 from skauc.basis import Basis
-from skauc.engines import Engine
 from skauc.judges import QuadraticModel
 from skauc.newton import Minimum, search
 from skauc.objective import Objective, Point
@@ -46,33 +44,13 @@ def retraining_sizes(retrain: str, n_basis: int) -> frozenset[int]:
 
 
 @dataclass(frozen=True)
-class PathRecord:
-    """One retraining: the size of the basis, how good the model was, and the model itself."""
-
-    n_basis: int
-    objective: float
-    train_auc: float
-    validation_auc: float | None
-    seconds: float
-    n_iter: int
-    coef: np.ndarray = field(repr=False)
-    intercept: float = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What `walk` reports: the model's coefficients, and the record if they were retrained."""
-
-    coef: np.ndarray
-    record: PathRecord | None
-
-
-@dataclass(frozen=True)
 class Place:
     """Where a walk stands: the weights, and what the judge keeps of the last retraining."""
 
     point: Point
     model: QuadraticModel | None
+    n_iter: int
+    is_retrained: bool
 
 
 @dataclass(frozen=True)
@@ -83,12 +61,12 @@ class Walker:
     basis: Basis
     selector: Selector
     minimise: Callable[[Objective, np.ndarray], Minimum]
-    validation: Engine | None = None
-    started: float = field(default_factory=time.perf_counter)
 
-    def start(self) -> Place:
-        """Return the place without a basis."""
-        return self._place(self.objective.at(np.empty(0)))
+    def retrain(self, weights: np.ndarray) -> Place:
+        """Optimise all coefficients, from the given ones on."""
+        minimum = self.minimise(self.objective, weights)
+        model = self.selector.judge.model(self.objective, minimum.point)
+        return Place(minimum.point, model, minimum.n_iter, is_retrained=True)
 
     def add(self, place: Place) -> Place | None:
         """Choose a centre, add its column, and make the move that was judged best."""
@@ -96,56 +74,35 @@ class Walker:
         choice = self.selector.next(self.objective, self.basis, point, place.model)
         if choice is None:
             return None
-        column = (self.basis.kernel, choice.centre, choice.coordinates, choice.norm)
-        self.objective.engine.append(*column)
-        if self.validation is not None:
-            self.validation.append(*column)
-        self.basis.append(choice.centre, choice.index, choice.coordinates, choice.norm)
+        projection = choice.coordinates, choice.norm
+        self.objective.engine.append(choice.kernel, choice.centre, *projection)
+        self.basis.append(choice.centre, choice.index, *projection, choice.width)
         widened = Point(np.append(point.weights, 0.0), point.value, point.state)
         line = self.objective.engine.direction(choice.move)
         _, moved = search(self.objective, widened, choice.move, line, slope=0.0)
-        return Place(moved, choice.model)
-
-    def retrain(self, place: Place) -> tuple[Place, PathRecord]:
-        """Optimise all coefficients and sum up the model."""
-        engine = self.objective.engine
-        minimum = self.minimise(self.objective, place.point.weights)
-        point = minimum.point
-        validation_auc = None
-        if self.validation is not None:
-            validation_auc = self.validation.auc(self.validation.at(point.weights))
-        record = PathRecord(
-            n_basis=len(self.basis),
-            objective=point.value,
-            train_auc=engine.auc(point.state),
-            validation_auc=validation_auc,
-            seconds=time.perf_counter() - self.started,
-            n_iter=minimum.n_iter,
-            coef=self.basis.coef(point.weights),
-            intercept=-engine.threshold(point.state),
-        )
-        return self._place(point), record
-
-    def _place(self, point: Point) -> Place:
-        return Place(point, self.selector.judge.model(self.objective, point))
+        return Place(moved, choice.model, 0, is_retrained=False)
 
 
-def walk(walker: Walker, sizes: frozenset[int], report: Callable[[Progress], bool]) -> None:
+def walk(
+    walker: Walker, weights: np.ndarray, sizes: Collection[int], report: Callable[[Place], bool]
+) -> Place:
     """Grow the basis to the largest of ``sizes``, retraining at each of them.
 
-    ``report`` is called after every centre and ends the walk by returning True. The walk also
-    ends when no independent candidate is left. Its last report is always of a retrained model.
+    It starts by optimising the coefficients that are there already. ``report`` is called after
+    every centre and ends the walk by returning True. The walk also ends when no independent
+    candidate is left. Its last report is always of a retrained model.
     """
-    place, record = walker.start(), None
+    place = walker.retrain(weights)
     while len(walker.basis) < max(sizes):
         wider = walker.add(place)
         if wider is None:
             break
-        place, record = wider, None
+        place = wider
         if len(walker.basis) in sizes:
-            place, record = walker.retrain(place)
-        if report(Progress(walker.basis.coef(place.point.weights), record)):
+            place = walker.retrain(place.point.weights)
+        if report(place):
             break
-    if record is None and len(walker.basis):
-        _, record = walker.retrain(place)
-        report(Progress(record.coef, record))
+    if not place.is_retrained:
+        place = walker.retrain(place.point.weights)
+        report(place)
+    return place

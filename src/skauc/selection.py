@@ -19,7 +19,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils.random import sample_without_replacement
 
 from skauc.basis import Basis
 from skauc.engines import Engine
@@ -32,7 +31,7 @@ from skauc.judges import (
     OrthogonalNewton,
     QuadraticModel,
 )
-from skauc.kernels import Rows
+from skauc.kernels import Kernel, Rows
 from skauc.objective import Objective, Point
 from skauc.validation import check_choice
 
@@ -45,18 +44,21 @@ _TIE = 1e-9
 # Rows that k-means sees for each landmark it makes.
 _ROWS_PER_LANDMARK = 256
 
-Draw = Callable[[Basis], tuple[Rows, np.ndarray]]
+Draw = Callable[[Basis, int], tuple[Rows, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class Choice:
     """The next centre, its projection, the move to make with it, and the model after it."""
 
+    kernel: Kernel
+    width: int
     centre: Rows
     index: int
     coordinates: np.ndarray
     norm: float
     move: np.ndarray
+    gain: float
     model: QuadraticModel | None
 
 
@@ -70,30 +72,44 @@ class Selector:
     def next(
         self, objective: Objective, basis: Basis, point: Point, model: QuadraticModel | None
     ) -> Choice | None:
-        """Return the best candidate, or None if no independent one is left."""
-        candidates = self._candidates(basis)
-        if candidates is None:
-            return None
-        verdict = self.judge.judge(objective, basis, point, model, candidates)
+        """Return the best candidate of all widths, or None if no independent one is left."""
+        choices = [
+            self._best(objective, point, model, candidates)
+            for width in range(len(basis.kernels))
+            if (candidates := self._candidates(basis, width)) is not None
+        ]
+        return max(choices, key=lambda choice: choice.gain, default=None)
+
+    def _best(self, objective, point, model, candidates: Candidates) -> Choice:
+        verdict = self.judge.judge(objective, point, model, candidates)
         best = int(np.flatnonzero(verdict.gains >= verdict.gains.max() * (1 - _TIE))[0])
         return Choice(
+            candidates.kernel,
+            candidates.width,
             candidates.centres[[best]],
             int(candidates.indices[best]),
             candidates.projection.coordinates[:, best],
             float(candidates.projection.norms[best]),
             verdict.moves[:, best],
+            float(verdict.gains[best]),
             None if model is None else model.extend(verdict.factor_rows[:, best]),
         )
 
-    def _candidates(self, basis: Basis) -> Candidates | None:
+    def _candidates(self, basis: Basis, width: int) -> Candidates | None:
         for _ in range(_MOST_DRAWS):
-            centres, indices = self.draw(basis)
+            centres, indices = self.draw(basis, width)
             if len(indices) == 0:
                 return None
-            projection = basis.project(centres)
+            projection = basis.project(centres, width)
             keep = np.flatnonzero(projection.independent)
             if len(keep):
-                return Candidates(centres[keep], indices[keep], projection.part(keep))
+                return Candidates(
+                    basis.kernels[width],
+                    width,
+                    centres[keep],
+                    indices[keep],
+                    projection.part(keep),
+                )
         return None
 
 
@@ -116,15 +132,14 @@ def make_selector(
 
 
 def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
-    """Draw rows that are not yet in the basis; all of them where they are few."""
+    """Draw rows that are not yet in the basis; (row, width) pairs where there are widths."""
 
-    def draw(basis: Basis):
-        n_drawn = min(n_candidates + len(basis), engine.n_rows)
-        if n_drawn == engine.n_rows:
-            drawn = np.arange(engine.n_rows)
-        else:
-            drawn = sample_without_replacement(engine.n_rows, n_drawn, random_state=random_state)
-        indices = np.sort(drawn[~np.isin(drawn, basis.indices)][:n_candidates])
+    def draw(basis: Basis, width: int):
+        taken = [i for i, w in zip(basis.indices, basis.widths, strict=True) if w == width]
+        n_rows = n_candidates
+        if engine.n_rows > n_candidates:
+            n_rows = max(n_candidates // len(basis.kernels), 1)
+        indices = engine.draw(n_rows, taken, random_state)
         return engine.rows(indices), indices
 
     return draw
@@ -135,12 +150,11 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
 
     A mean that is in the basis already depends on it and so drops out by itself.
     """
-    n_sample = min(engine.n_rows, _ROWS_PER_LANDMARK * n_basis)
-    sample = np.sort(sample_without_replacement(engine.n_rows, n_sample, random_state=random_state))
+    sample = engine.draw(_ROWS_PER_LANDMARK * n_basis, [], random_state)
     rows = engine.rows(sample)
-    clusters = KMeans(min(n_basis, n_sample), n_init=1, random_state=random_state).fit(rows)
+    clusters = KMeans(min(n_basis, len(sample)), n_init=1, random_state=random_state).fit(rows)
     means = clusters.cluster_centers_.astype(rows.dtype, copy=False)
     origins = sample[pairwise_distances_argmin(means, rows)]
     if sparse.issparse(rows):
         means = sparse.csr_array(means)
-    return lambda basis: (means, origins)
+    return lambda basis, width: (means, origins)

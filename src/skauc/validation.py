@@ -68,28 +68,16 @@ class TrainingData:
     positive: np.ndarray
     weights: np.ndarray
     classes: np.ndarray
-    row_numbers: np.ndarray | None = None
 
     def part(self, rows: np.ndarray) -> TrainingData:
-        """Return the given rows alone; they remember where they came from."""
-        return TrainingData(
-            self.X[rows],
-            self.positive[rows],
-            self.weights[rows],
-            self.classes,
-            self.original_rows(rows),
-        )
-
-    def original_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Return the numbers that these rows had in what was passed to ``fit``."""
-        return rows if self.row_numbers is None else self.row_numbers[rows]
+        """Return the given rows alone."""
+        return TrainingData(self.X[rows], self.positive[rows], self.weights[rows], self.classes)
 
 
 def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
     """Validate what was passed to ``fit`` and code the second class as positive.
 
-    Floats stay in the precision they came in. Rows of zero weight are left out here, so that
-    they cannot count for anything later.
+    Floats stay in the precision they came in; nothing is copied.
     """
     X, y = validate_data(
         estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
@@ -99,8 +87,7 @@ def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
     classes, codes = np.unique(y, return_inverse=True)
     _check_two_classes(classes, y)
     check_class_weights(weights, classes, codes)
-    data = TrainingData(X, codes == 1, weights, classes)
-    return data if weights.all() else data.part(np.flatnonzero(weights))
+    return TrainingData(X, codes == 1, weights, classes)
 
 
 def _check_two_classes(classes: np.ndarray, y) -> None:

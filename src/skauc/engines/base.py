@@ -37,10 +37,28 @@ class CandidateSlopes:
     cross: np.ndarray
 
 
+@dataclass(frozen=True)
+class KernelMoments:
+    """With M_ik = r_i k(x_i, z_k) coef_k and x measured from ``origin``: sums over the rows.
+
+    ``first[k]`` is the sum of M_ik x_i, ``total[k]`` of M_ik, ``second`` the sum of M_ik x_i^2
+    over all rows and centres.
+    """
+
+    origin: np.ndarray
+    first: np.ndarray
+    total: np.ndarray
+    second: np.ndarray
+
+
 class Engine(ABC):
-    """Rows, labels, weights and the columns of the basis, on some device."""
+    """Rows, labels, weights and the columns of the basis, on some device.
+
+    Rows may be held out: they are scored with the others and count in `validation_auc` alone.
+    """
 
     n_rows: int
+    n_features: int
     size: int
     positive_weight: float
     negative_weight: float
@@ -51,6 +69,17 @@ class Engine(ABC):
         """Relative rounding error of the columns."""
 
     @abstractmethod
+    def draw(self, n_rows: int, taken, random_state) -> np.ndarray:
+        """Return the numbers of that many rows that count and are not taken, in order.
+
+        All of them, where they are no more; otherwise drawn at random.
+        """
+
+    @abstractmethod
+    def hold_out(self, rows: np.ndarray | None) -> None:
+        """Take these rows, a mask, out of the loss and keep them for validation; None: no rows."""
+
+    @abstractmethod
     def rows(self, indices: np.ndarray) -> Rows:
         """Return a few rows as they were given."""
 
@@ -59,8 +88,22 @@ class Engine(ABC):
         """Add the column (k(., centre) - Phi projection) / norm; return k(., centre)."""
 
     @abstractmethod
-    def pop(self) -> None:
-        """Forget the column that was added last."""
+    def append_linear(self, origin: np.ndarray, scale: float) -> None:
+        """Add one column for each feature: scale * (x - origin)."""
+
+    @abstractmethod
+    def replace(self, kernel: Kernel, centres: Rows, transform: np.ndarray, n_kept: int) -> None:
+        """Keep the first ``n_kept`` columns and make the others K_.Z transform."""
+
+    @abstractmethod
+    def kernel_moments(
+        self, state: State, kernel: Kernel, centres: np.ndarray, coef: np.ndarray
+    ) -> KernelMoments:
+        """Return what the derivatives of half the loss by centres and scales are made of."""
+
+    @abstractmethod
+    def resize(self, size: int) -> None:
+        """Work with the first ``size`` of the columns that were added."""
 
     @abstractmethod
     def column(self, kernel: Kernel, centre: Rows) -> Line:
@@ -107,6 +150,10 @@ class Engine(ABC):
     @abstractmethod
     def auc(self, state: State) -> float:
         """Return the area under the ROC curve of the scores."""
+
+    @abstractmethod
+    def validation_auc(self, state: State) -> float | None:
+        """Return the area under the ROC curve of the rows held out, None without any."""
 
     @abstractmethod
     def threshold(self, state: State) -> float:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.random import sample_without_replacement
 
 from skauc import pairs
-from skauc.engines.base import CandidateSlopes, Engine
+from skauc.engines.base import CandidateSlopes, Engine, KernelMoments
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Rows, same_format
 from skauc.metrics import best_threshold, weighted_auc
 from skauc.validation import TrainingData
 
@@ -60,10 +62,9 @@ class CPUEngine(Engine):
     def __init__(self, data: TrainingData, *, capacity: int, n_jobs=None):
         self.X = data.X
         self.positive = data.positive
-        self.weights = data.weights
-        self.n_rows = data.X.shape[0]
-        self.positive_weight = float(data.weights[data.positive].sum())
-        self.negative_weight = float(data.weights[~data.positive].sum())
+        self.n_rows, self.n_features = data.X.shape
+        self._all_weights = data.weights
+        self.hold_out(None)
         self.exact = self.n_rows <= EXACT_ROWS
         self.columns = np.empty((self.n_rows, capacity), np.float64 if self.exact else np.float32)
         self.size = 0
@@ -93,12 +94,30 @@ class CPUEngine(Engine):
     def rows(self, indices: np.ndarray) -> Rows:
         return self.X[indices]
 
+    def hold_out(self, rows: np.ndarray | None) -> None:
+        self._held_out = rows
+        self.weights = self._all_weights if rows is None else self._all_weights * ~rows
+        self.positive_weight = float(self.weights[self.positive].sum())
+        self.negative_weight = float(self.weights.sum()) - self.positive_weight
+        counting = np.count_nonzero(self.weights)
+        self._counting = None if counting == self.n_rows else np.flatnonzero(self.weights)
+
+    def draw(self, n_rows: int, taken, random_state) -> np.ndarray:
+        n_counting = self.n_rows if self._counting is None else len(self._counting)
+        n_drawn = n_rows + len(taken)
+        if n_drawn >= n_counting:
+            drawn = np.arange(n_counting)
+        else:
+            drawn = sample_without_replacement(n_counting, n_drawn, random_state=random_state)
+        indices = drawn if self._counting is None else self._counting[drawn]
+        return np.sort(indices[~np.isin(indices, taken)][:n_rows])
+
     # -- columns -----------------------------------------------------------------------------
 
     def column(self, kernel: Kernel, centre: Rows) -> np.ndarray:
         out = np.empty(self.n_rows, self.columns.dtype)
         columns = kernel.columns(centre, out.dtype)
-        width = self.X.shape[1] + 2
+        width = self.n_features + 2
 
         def fill(start, stop):
             for rows in _cache_blocks(start, stop, width):
@@ -122,8 +141,33 @@ class CPUEngine(Engine):
         self.size = size + 1
         return column
 
-    def pop(self) -> None:
-        self.size -= 1
+    def append_linear(self, origin: np.ndarray, scale: float) -> None:
+        first, last = self.size, self.size + self.n_features
+
+        def fill(start, stop):
+            for rows in _cache_blocks(start, stop, self.n_features):
+                block = self.X[rows]
+                block = block.toarray() if sparse.issparse(block) else block
+                self.columns[rows, first:last] = (block - origin) * scale
+
+        list(self.run_matrix(fill, self.n_features))
+        self.size = last
+
+    def replace(self, kernel: Kernel, centres: Rows, transform: np.ndarray, n_kept: int) -> None:
+        size = n_kept + transform.shape[1]
+        columns = kernel.columns(centres, self.columns.dtype)
+        transform = transform.astype(self.columns.dtype)
+        width = self.n_features + 2 * transform.shape[1]
+
+        def fill(start, stop):
+            for rows in _cache_blocks(start, stop, width):
+                self.columns[rows, n_kept:size] = columns(self.X[rows]) @ transform
+
+        list(self.run_matrix(fill, width))
+        self.size = size
+
+    def resize(self, size: int) -> None:
+        self.size = size
 
     def direction(self, weights: np.ndarray) -> np.ndarray:
         out = np.empty(self.n_rows)
@@ -200,7 +244,7 @@ class CPUEngine(Engine):
         columns = kernel.columns(centres, self.columns.dtype)
         shift = self._column_shift(n_columns)
         residual, curvature = state.residual, curved.curvature
-        width = n_centres + n_columns + self.X.shape[1] + 2
+        width = n_centres + n_columns + self.n_features + 2
 
         def accumulate(start, stop):
             sums = np.zeros((2, cells.n_cells, n_centres))
@@ -249,10 +293,43 @@ class CPUEngine(Engine):
     def _add_to_cells(self, sums, block: np.ndarray, rows: np.ndarray, cells: pairs.Cells):
         pairs.add_by_cell(block, self.positive[rows], self.weights[rows], cells.cell[rows], sums)
 
+    def kernel_moments(
+        self, state: CPUState, kernel: Kernel, centres: np.ndarray, coef: np.ndarray
+    ) -> KernelMoments:
+        n_centres, n_features = centres.shape
+        columns = kernel.columns(same_format(centres, self.X), self.columns.dtype)
+        origin = centres.mean(axis=0)
+        residual = state.residual
+
+        def accumulate(start, stop):
+            first, total = np.zeros((n_centres, n_features)), np.zeros(n_centres)
+            second = np.zeros(n_features)
+            active = start + np.flatnonzero(residual[start:stop])
+            for part in _cache_blocks(0, len(active), n_centres + 2 * n_features):
+                rows = active[part]
+                block = columns(self.X[rows])
+                block *= residual[rows, None].astype(block.dtype)
+                moved = self.X[rows]
+                moved = moved.toarray() if sparse.issparse(moved) else moved
+                moved = (moved - origin).astype(block.dtype, copy=False)
+                first += block.T @ moved
+                total += block.sum(axis=0, dtype=np.float64)
+                second += (block @ coef) @ np.square(moved, out=moved)
+            return first, total, second
+
+        first, total, second = _add_up(self.run_matrix(accumulate, n_centres + 2 * n_features))
+        return KernelMoments(origin, first * coef[:, None], total * coef, second)
+
     # -- summaries ---------------------------------------------------------------------------
 
     def auc(self, state: CPUState) -> float:
         return weighted_auc(state.scores, self.positive, self.weights)
+
+    def validation_auc(self, state: CPUState) -> float | None:
+        if self._held_out is None:
+            return None
+        weights = self._all_weights * self._held_out
+        return weighted_auc(state.scores, self.positive, weights)
 
     def threshold(self, state: CPUState) -> float:
         return best_threshold(state.scores, self.positive, self.weights)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Rows, same_format
 
 _BLOCK = 1 << 17
 # Largest error of a score, in units of the margin, that float32 kernel values may cause.
@@ -21,7 +20,7 @@ def evaluate_expansion(
     ``coef`` may have several columns, one model each over the same centres. Kernel values are in
     the precision of the rows, but float32 only where the coefficients do not blow its error up.
     """
-    columns = kernel.columns(_like(centres, rows), _value_dtype(rows, coef))
+    columns = kernel.columns(same_format(centres, rows), _value_dtype(rows, coef))
     out = np.empty((rows.shape[0], *coef.shape[1:]))
 
     def fill(start, stop):
@@ -34,13 +33,6 @@ def evaluate_expansion(
     with RowThreads(n_jobs) as threads:
         list(threads.map(fill, rows.shape[0], block_rows))
     return out
-
-
-def _like(centres: Rows, rows: Rows) -> Rows:
-    """Return the centres in the rows' format, dense or sparse."""
-    if sparse.issparse(rows) == sparse.issparse(centres):
-        return centres
-    return sparse.csr_array(centres) if sparse.issparse(rows) else centres.toarray()
 
 
 def _value_dtype(rows: Rows, coef: np.ndarray):

@@ -1,5 +1,6 @@
 """Estimators in scikit-learn's conventions."""
 
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
+from skauc.estimators.sparse_kernel_auc_cv import SparseKernelAUCCV
 
-__all__ = ["SparseKernelAUC"]
+__all__ = ["SparseKernelAUC", "SparseKernelAUCCV"]

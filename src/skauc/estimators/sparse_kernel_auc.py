@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from skauc.basis import Basis
-from skauc.engines import ENGINES, make_engine
-from skauc.engines.expansion import evaluate_expansion
-from skauc.estimators._callbacks import CallbackMixin, with_callbacks
+from skauc.engines import ENGINES, Engine, make_engine
+from skauc.estimators._callbacks import with_callbacks
+from skauc.estimators._classifier import KernelClassifier, model_attributes
+from skauc.estimators._fitting import Fitting, LinearTerm, draw_sample, refined_sizes
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.kernels import check_kernel_parameters, make_kernel, resolve_gamma
-from skauc.metrics import auc
+from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.model import PathRecord
 from skauc.newton import SOLVERS, make_step, minimise
 from skauc.objective import Objective, pair_weight
-from skauc.path import SCHEDULES, PathRecord, Progress, Walker, retraining_sizes, walk
+from skauc.path import SCHEDULES, retraining_sizes
+from skauc.refine import Refiner
 from skauc.selection import SELECTIONS, make_selector
 from skauc.validation import (
     TrainingData,
     check_choice,
     check_fraction,
     check_positive,
-    check_rows,
     check_training,
     check_whole_number,
 )
 
 
-class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
+class SparseKernelAUC(KernelClassifier):
     """Binary classifier that maximises AUC with a small number of kernel basis functions.
 
     Over a basis J of centres z_k that grows greedily it minimises
@@ -56,13 +53,17 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
         function of two blocks of rows that returns their kernel matrix.
-    gamma : {"scale", "auto"} or float, default="scale"
+    gamma : {"scale", "auto"}, float or sequence of floats, default="scale"
         "scale" is 1 / (n_features * variance of X), "auto" is 1 / n_features. The paper's sigma
-        is gamma = 1 / (2 sigma^2).
+        is gamma = 1 / (2 sigma^2). With several widths (a factor of 5 apart, say) a candidate is
+        a pair of a row and a width, and the pursuit picks the width itself; "rbf" only.
     degree : int, default=3
         Power of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial kernel.
+    linear_term : bool, default=False
+        Add a linear part, f(x) = w.x + kernel part, penalised like the rest. For data whose truth
+        is nearly linear.
     selection : {"orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"}, \
             default="orthogonal"
         How the next centre is chosen among the candidates: by the gain of one Newton step over
@@ -78,11 +79,16 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         at the last size in any case.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How the Newton system is solved; "auto" forms it for up to a thousand basis functions.
+    refine : bool, default=False
+        Move the centres and learn one length scale per feature, by descent on the same objective;
+        "rbf" only. A stratified part of the rows is held out to stop the descent and to choose
+        between the refined and the unrefined model, and joins the others in the last fit of the
+        coefficients. The basis is refined at 16 centres or so and whenever it has doubled.
     early_stopping : bool, default=False
         Hold out a stratified part of the rows, end when its AUC stops improving, and keep the
         smallest model whose validation AUC is within ``tol`` of the best.
     validation_fraction : float, default=0.1
-        Part of the rows that is held out for early stopping.
+        Part of the rows that is held out for early stopping or refinement.
     n_iter_no_change : int, default=5
         Retrainings without an improvement of the validation AUC of more than ``tol`` after which
         the fit ends.
@@ -108,20 +114,25 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
     basis_vectors_ : ndarray or CSR array of shape (n_basis_, n_features)
         The centres, in the order in which they were chosen.
     basis_indices_ : ndarray of shape (n_basis_,)
-        Their rows in the training data (for k-means landmarks, the nearest row).
+        Their rows in the training data; for k-means landmarks the nearest row, for refined
+        centres the row they started from.
     dual_coef_ : ndarray of shape (n_basis_,)
         The coefficients of the basis functions.
     intercept_ : float
         Minus the threshold: added to the scores so that their sign is the prediction of best
         balanced accuracy on the training rows. It has no part in the ranking.
-    gamma_ : float
-        The kernel's gamma as a number.
+    linear_coef_ : ndarray of shape (n_features_in_,)
+        The linear part, zeros without one.
+    gamma_ : float or ndarray of shape (n_basis_,)
+        The kernel's gamma as a number; with several widths, that of each centre.
+    length_scales_ : ndarray of shape (n_features_in_,)
+        Learnt length scales, ones without refinement: the kernel compares x / length_scales_.
     n_iter_ : int
         Newton iterations in all.
     path_ : list of PathRecord
         One record per retraining: ``n_basis``, ``objective``, ``train_auc``, ``validation_auc``
-        (None without early stopping), ``seconds`` since the start, ``n_iter``, ``coef``,
-        ``intercept``.
+        (None where no rows are held out), ``seconds`` since the start, ``n_iter``, and the
+        ``model`` itself.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -172,10 +183,12 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         gamma="scale",
         degree=3,
         coef0=1.0,
+        linear_term=False,
         selection="orthogonal",
         n_candidates=100,
         retrain="geometric",
         solver="auto",
+        refine=False,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=5,
@@ -191,10 +204,12 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.linear_term = linear_term
         self.selection = selection
         self.n_candidates = n_candidates
         self.retrain = retrain
         self.solver = solver
+        self.refine = refine
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -203,12 +218,6 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
-        return tags
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -233,55 +242,73 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         self._check_parameters()
         data = check_training(self, X, y, sample_weight)
         random_state = check_random_state(self.random_state)
-        self.classes_ = data.classes
-        gamma = resolve_gamma(self.gamma, data.X, data.weights)
-        kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
-        train, validation = self._split(data, random_state)
+        held_out = self._hold_out(data, random_state)
         reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
-        growth = _Growth(kernel, gamma, train)
+        self.classes_ = data.classes
+        capacity = self._capacity(data)
+        make = partial(make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs)
+        with make(data) as engine:
+            engine.hold_out(held_out)
+            fitting = self._start_fitting(engine, data, capacity, random_state)
 
-        def report(progress: Progress) -> bool:
-            is_wider = growth.add(progress)
-            stop = self._has_converged(growth.records)
-            if is_wider:
-                stop |= reporter.task("centre", growth.attributes)
-            return stop
+            def report() -> bool:
+                stop = reporter.task("centre", partial(_attributes, fitting))
+                return stop or self._has_converged(fitting.records)
 
-        try:
-            self._walk(growth, train, validation, random_state, report)
-        finally:
-            if growth.records:
-                vars(self).update(growth.attributes(self._best_size(growth)))
-        reporter.end(growth.attributes)
+            try:
+                if self.refine:
+                    self._grow_refined(fitting, make, held_out, random_state, report)
+                else:
+                    fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
+            finally:
+                if fitting.records:
+                    vars(self).update(_attributes(fitting, self._best_size(fitting)))
+        reporter.end(partial(_attributes, fitting, self.n_basis_))
         return self
 
-    def _walk(self, growth, train: TrainingData, validation, random_state, report) -> None:
-        capacity = min(self.n_basis, len(train.weights))
-        make = partial(make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs)
-        with make(train) as engine:
-            growth.basis = Basis(growth.kernel, capacity, engine.precision)
-            optimise = partial(
-                minimise,
-                step=make_step(self.solver, capacity),
-                tol=self.tol,
-                max_iter=self.max_iter,
-            )
-            selector = make_selector(
-                self.selection,
-                engine,
-                n_basis=capacity,
-                n_candidates=self.n_candidates,
-                minimise=optimise,
-                random_state=random_state,
-            )
-            walker = Walker(
-                Objective(engine, pair_weight(self.C, engine)),
-                growth.basis,
-                selector,
-                optimise,
-                None if validation is None else make(validation),
-            )
-            walk(walker, retraining_sizes(self.retrain, capacity), report)
+    def _capacity(self, data: TrainingData) -> int:
+        n_linear = data.X.shape[1] if self.linear_term else 0
+        return n_linear + min(self.n_basis, data.X.shape[0])
+
+    def _start_fitting(self, engine, data: TrainingData, capacity, random_state) -> Fitting:
+        gammas = resolve_gammas(self.gamma, data.X, data.weights)
+        kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
+        linear = LinearTerm.of(data) if self.linear_term else None
+        n_linear = data.X.shape[1] if self.linear_term else 0
+        optimise = partial(
+            minimise, step=make_step(self.solver, capacity), tol=self.tol, max_iter=self.max_iter
+        )
+        selector = make_selector(
+            self.selection,
+            engine,
+            n_basis=self.n_basis,
+            n_candidates=self.n_candidates,
+            minimise=optimise,
+            random_state=random_state,
+        )
+        basis = Basis(kernels, capacity, engine.precision, n_linear)
+        return Fitting(self._objective(engine), basis, selector, optimise, data, linear)
+
+    def _objective(self, engine: Engine) -> Objective:
+        return Objective(engine, pair_weight(self.C, engine))
+
+    def _grow_refined(self, fitting: Fitting, make, held_out, random_state, report) -> None:
+        """Pursue and refine in turn, each time to twice the size; then fit on all rows."""
+        rows = draw_sample(fitting.data, held_out, random_state)
+        refiner = Refiner(fitting.minimise)
+        sizes = refined_sizes(self.n_basis)
+        with make(fitting.data.part(rows)) as engine:
+            engine.hold_out(held_out[rows])
+            if fitting.linear is not None:
+                engine.append_linear(fitting.linear.origin, fitting.linear.scale)
+            for size in sizes:
+                fitting.pursue(retraining_sizes(self.retrain, size), report)
+                is_last = size == sizes[-1] or len(fitting.basis) < size
+                fitting.refine(refiner, self._objective(engine), on_all_rows=is_last)
+                if is_last:
+                    break
+        fitting.objective.engine.hold_out(None)
+        fitting.finish(self._objective(fitting.objective.engine))
 
     def _check_parameters(self) -> None:
         check_whole_number(
@@ -289,6 +316,11 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         )
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
         check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
+        if self.refine and self.kernel != "rbf":
+            raise InvalidParameterError(
+                f"`refine` moves centres along the gradient of the kernel, which is there for "
+                f"kernel='rbf' alone; got kernel={self.kernel!r}. Use 'rbf' or refine=False."
+            )
         check_choice("selection", self.selection, SELECTIONS)
         check_whole_number("n_candidates", self.n_candidates, 1, "100 is a good choice.")
         check_choice("retrain", self.retrain, SCHEDULES)
@@ -301,30 +333,31 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
         check_choice("engine", self.engine, ENGINES)
 
-    def _split(self, data: TrainingData, random_state):
-        """Return the rows to learn from and the rows to validate on, or None for the latter."""
-        if not self.early_stopping:
-            return data, None
-        n_fewest = min(data.positive.sum(), (~data.positive).sum())
-        if n_fewest < 2 or len(data.positive) * self.validation_fraction < 2:
+    def _hold_out(self, data: TrainingData, random_state) -> np.ndarray | None:
+        """Return a mask of the rows to validate on, or None."""
+        if not (self.early_stopping or self.refine):
+            return None
+        rows = np.flatnonzero(data.weights)
+        positive = data.positive[rows]
+        n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
+        n_held_out = int(np.ceil(len(rows) * self.validation_fraction))
+        if n_fewest < 2 or not 2 <= n_held_out <= len(rows) - 2:
             raise InvalidDataError(
-                f"`early_stopping` needs rows of both classes to hold out; the smaller class has "
-                f"{n_fewest} of {len(data.positive)} rows. Set early_stopping=False."
+                "`early_stopping` and `refine` hold out rows of both classes; the smaller class "
+                f"has {n_fewest} of {len(rows)} rows and validation_fraction="
+                f"{self.validation_fraction} takes {n_held_out} rows. Raise `validation_fraction`, "
+                "or set both to False."
             )
-        train, held_out = train_test_split(
-            np.arange(len(data.positive)),
-            test_size=self.validation_fraction,
-            stratify=data.positive,
-            random_state=random_state,
+        _, taken = train_test_split(
+            rows, test_size=n_held_out, stratify=positive, random_state=random_state
         )
-        for part in (train, held_out):
-            if len(np.unique(data.positive[part])) < 2:
-                raise InvalidDataError(
-                    f"`early_stopping` with validation_fraction={self.validation_fraction} leaves "
-                    "a part without rows of one class. Raise `validation_fraction` or set "
-                    "early_stopping=False."
-                )
-        return data.part(np.sort(train)), data.part(np.sort(held_out))
+        if len(np.unique(data.positive[taken])) < 2:
+            missing = np.setdiff1d([True, False], data.positive[taken])
+            one = np.flatnonzero(data.positive[rows] == missing[0])
+            taken = np.append(taken, rows[random_state.choice(one)])
+        held_out = np.zeros(len(data.positive), dtype=bool)
+        held_out[taken] = True
+        return held_out
 
     def _has_converged(self, records: list[PathRecord]) -> bool:
         """Tell whether the last retrainings brought no significant change."""
@@ -334,163 +367,17 @@ class SparseKernelAUC(ClassifierMixin, CallbackMixin, BaseEstimator):
         before, after = scores[: -self.n_iter_no_change], scores[-self.n_iter_no_change :]
         return max(after) <= max(before) + self.tol
 
-    def _best_size(self, growth: _Growth) -> int:
+    def _best_size(self, fitting: Fitting) -> int:
         """Return the smallest size that validates as well as the best; the last without one."""
-        if not self.early_stopping:
-            return len(growth.basis)
-        best = max(record.validation_auc for record in growth.records)
-        return next(
-            record.n_basis for record in growth.records if record.validation_auc >= best - self.tol
-        )
-
-    def decision_function(self, X):
-        """Return scores that rank the rows; positive ones are predicted positive.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            Higher means more likely positive.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        scores = evaluate_expansion(
-            self._kernel, self.basis_vectors_, self.dual_coef_, X, self.n_jobs
-        )
-        scores += self.intercept_
-        return scores
-
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
-        """Yield the scores of each model on the path, one per record of ``path_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-
-        Yields
-        ------
-        scores : ndarray of shape (n_samples,)
-            The scores after a retraining.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        coef = np.zeros((self.n_basis_, len(self.path_)))
-        for stage, record in enumerate(self.path_):
-            coef[: record.n_basis, stage] = record.coef
-        scores = evaluate_expansion(self._kernel, self.basis_vectors_, coef, X, self.n_jobs)
-        for stage, record in enumerate(self.path_):
-            yield scores[:, stage] + record.intercept
-
-    def predict(self, X):
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Members of ``classes_``.
-        """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
-
-    def score(self, X, y, sample_weight=None):
-        """Return the area under the ROC curve.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-        y : array-like of shape (n_samples,)
-            True labels, of both classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        auc : float
-            The AUC of ``decision_function(X)``.
-        """
-        scores = self.decision_function(X)
-        return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
-
-    def truncate(self, n_basis):
-        """Return a fitted copy that keeps only the first ``n_basis`` basis functions.
-
-        At a size where the path was retrained this is the model that a fit of that size gives.
-        Between two of them it is the model that the pursuit had at that size.
-
-        Parameters
-        ----------
-        n_basis : int
-            Size of the copy, at most ``n_basis_``.
-
-        Returns
-        -------
-        model : SparseKernelAUC
-            The smaller model.
-        """
-        check_is_fitted(self)
-        check_whole_number("n_basis", n_basis, 1, "Set it to the size of model you want.")
-        if n_basis > self.n_basis_:
-            raise InvalidParameterError(
-                f"`n_basis` must be at most the model's {self.n_basis_}; got {n_basis}. "
-                "Fit with a larger `n_basis` instead."
-            )
-        smaller = copy.copy(self)
-        vars(smaller).update(
-            _model(self.basis_vectors_, self.basis_indices_, self.path_, self._coefs, n_basis)
-        )
-        return smaller.set_params(n_basis=n_basis)
+        records = [record for record in fitting.records if record.validation_auc is not None]
+        if not self.early_stopping or not records:
+            return len(fitting.basis)
+        best = max(record.validation_auc for record in records)
+        good = (record for record in records if record.validation_auc >= best - self.tol)
+        return next(good).n_basis
 
 
-class _Growth:
-    """What a fit has found so far."""
-
-    def __init__(self, kernel, gamma: float, train: TrainingData):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.train = train
-        self.basis: Basis | None = None
-        self.records: list[PathRecord] = []
-        self.coefs: list[np.ndarray] = []
-
-    def add(self, progress: Progress) -> bool:
-        """Take in one report of the walk; tell whether it was of a new centre."""
-        is_wider = len(progress.coef) > len(self.coefs)
-        if not is_wider:
-            self.coefs.pop()
-        self.coefs.append(progress.coef)
-        if progress.record is not None:
-            self.records.append(progress.record)
-        return is_wider
-
-    def attributes(self, size: int | None = None) -> dict:
-        """Return the fitted attributes of the model of that size, or as it stands."""
-        size = len(self.coefs) if size is None else size
-        indices = self.train.original_rows(np.asarray(self.basis.indices))
-        model = _model(self.basis.centres, indices, self.records, self.coefs, size)
-        return {"_kernel": self.kernel, "gamma_": self.gamma, **model}
-
-
-def _model(centres, indices, records: list[PathRecord], coefs: list, size: int) -> dict:
-    """Return the fitted attributes of the first ``size`` basis functions."""
-    path = [record for record in records if record.n_basis <= size]
-    return {
-        "n_basis_": size,
-        "basis_vectors_": centres[:size],
-        "basis_indices_": indices[:size],
-        "dual_coef_": coefs[size - 1],
-        "intercept_": path[-1].intercept,
-        "n_iter_": sum(record.n_iter for record in path),
-        "path_": path,
-        "_coefs": coefs[:size],
-    }
+def _attributes(fitting: Fitting, size: int | None = None) -> dict:
+    """Return the fitted attributes of the model of that size, or as the fit stands."""
+    size = len(fitting.basis) if size is None else size
+    return model_attributes(fitting.models, fitting.records, size)

@@ -1,0 +1,145 @@
+"""What every classifier made of kernel basis functions can do once it is fitted."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skauc.estimators._callbacks import CallbackMixin
+from skauc.exceptions import InvalidParameterError
+from skauc.metrics import auc
+from skauc.model import Model, PathRecord, scores_of_models
+from skauc.validation import check_rows, check_whole_number
+
+
+class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
+    """Scoring, prediction, the path and its truncation."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def decision_function(self, X):
+        """Return scores that rank the rows; positive ones are predicted positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Higher means more likely positive.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        return self._models[self.n_basis_].scores(X, self.n_jobs)
+
+    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+        """Yield the scores of each model on the path, one per record of ``path_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Yields
+        ------
+        scores : ndarray of shape (n_samples,)
+            The scores after a retraining.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        yield from scores_of_models([record.model for record in self.path_], X, self.n_jobs)
+
+    def predict(self, X):
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Members of ``classes_``.
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    def score(self, X, y, sample_weight=None):
+        """Return the area under the ROC curve.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+        y : array-like of shape (n_samples,)
+            True labels, of both classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        auc : float
+            The AUC of ``decision_function(X)``.
+        """
+        scores = self.decision_function(X)
+        return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
+
+    def truncate(self, n_basis):
+        """Return a fitted copy that keeps only the first ``n_basis`` basis functions.
+
+        At a size where the path was retrained this is the model that a fit of that size gives.
+        Between two of them it is the model that the pursuit had at that size.
+
+        Parameters
+        ----------
+        n_basis : int
+            Size of the copy, at most ``n_basis_``.
+
+        Returns
+        -------
+        model : estimator instance
+            The smaller model.
+        """
+        check_is_fitted(self)
+        check_whole_number("n_basis", n_basis, 1, "Set it to the size of model you want.")
+        if n_basis > self.n_basis_:
+            raise InvalidParameterError(
+                f"`n_basis` must be at most the model's {self.n_basis_}; got {n_basis}. "
+                "Fit with a larger `n_basis` instead."
+            )
+        smaller = copy.copy(self)
+        vars(smaller).update(model_attributes(self._models, self.path_, n_basis))
+        return smaller.set_params(n_basis=n_basis)
+
+
+def model_attributes(models: dict[int, Model], records: list[PathRecord], size: int) -> dict:
+    """Return the fitted attributes of the model of that size."""
+    model = models[size]
+    path = [record for record in records if record.n_basis <= size]
+    n_features = model.centres.shape[1]
+    scales = getattr(model.kernel, "scales", None)
+    linear_coef = model.linear_coef
+    return {
+        "n_basis_": size,
+        "basis_vectors_": model.centres,
+        "basis_indices_": model.indices,
+        "dual_coef_": model.coef,
+        "linear_coef_": np.zeros(n_features) if linear_coef is None else linear_coef,
+        "intercept_": model.intercept,
+        "gamma_": getattr(model.kernel, "gamma", None),
+        "length_scales_": np.ones(n_features) if scales is None else 1.0 / scales,
+        "n_iter_": sum(record.n_iter for record in path),
+        "path_": path,
+        "_models": {n: models[n] for n in sorted(models) if n <= size},
+    }

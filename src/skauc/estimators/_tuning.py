@@ -1,0 +1,198 @@
+"""Cross-validation that shares its work: one pursuit serves every size and every C.
+
+A *structure* is what the columns depend on: the widths, the linear term, refinement. For each
+structure and fold the basis is pursued once, at the middle C; the coefficients for the other Cs
+are found on the same columns, from one C to the next. Structures that fall behind on the first
+folds are not tried on the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+
+from skauc.engines import make_engine
+from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
+from skauc.metrics import weighted_auc
+from skauc.objective import Objective, pair_weight
+from skauc.path import retraining_sizes
+from skauc.validation import TrainingData
+
+# Models smaller than this are not offered.
+SMALLEST_BASIS = 4
+# Basis of the first comparison of structures, and the folds it is made on.
+SCREENING_BASIS = 32
+SCREENING_FOLDS = 2
+# Structures that are tried on all folds.
+SURVIVORS = 2
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point of the grid."""
+
+    gamma: float | tuple[float, ...]
+    linear_term: bool
+    refine: bool
+    C: float
+    n_basis: int
+
+    def parameters(self) -> dict:
+        """Return the parameters of `SparseKernelAUC`."""
+        gamma = list(self.gamma) if isinstance(self.gamma, tuple) else self.gamma
+        return {**vars(self), "gamma": gamma}
+
+    @property
+    def structure(self) -> tuple:
+        """What the columns depend on."""
+        return self.gamma, self.linear_term, self.refine
+
+
+Scores = dict[Setting, dict[int, float]]
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One structure on one fold."""
+
+    setting: Setting
+    fold: int
+    Cs: tuple[float, ...]
+
+
+class Tuner:
+    """Scores settings on folds, the promising ones on all of them."""
+
+    def __init__(self, base: SparseKernelAUC, data: TrainingData, folds: list[Fold], n_jobs, tick):
+        self.base, self.data, self.folds = base, data, folds
+        self.n_jobs, self.tick = n_jobs, tick
+        self.scores: Scores = {}
+
+    def search(self, settings: list[Setting], Cs: tuple[float, ...], refine: tuple[bool, ...]):
+        """Screen the structures on a few folds, follow the best to the end, then refine."""
+        if False in refine or len(settings) > 1:
+            small = [replace(s, n_basis=min(s.n_basis, SCREENING_BASIS)) for s in settings]
+            first = range(min(SCREENING_FOLDS, len(self.folds)))
+            self._run(Job(s, fold, Cs) for s in small for fold in first)
+            ranked = self._ranked_structures(len(first))
+            self.scores = {}
+            survivors = [s for s in settings if s.structure in ranked[:SURVIVORS]]
+            self._run(Job(s, fold, Cs) for s in survivors for fold in range(len(self.folds)))
+            best = self.best_mean()
+        else:
+            best = replace(settings[0], C=Cs[len(Cs) // 2])
+        if True in refine:
+            self._try_refinement(replace(best, refine=True, n_basis=settings[0].n_basis))
+
+    def _try_refinement(self, setting: Setting) -> None:
+        """Refine on the first folds; go on with the rest unless it falls behind there."""
+        n_folds = len(self.folds)
+        n_first = min(SCREENING_FOLDS, n_folds)
+        self._run(Job(setting, fold, (setting.C,)) for fold in range(n_first))
+        ranked = self._ranked_structures(n_first)
+        if ranked[0] == setting.structure:
+            self._run(Job(setting, fold, (setting.C,)) for fold in range(n_first, n_folds))
+
+    def _run(self, jobs: Iterable[Job]) -> None:
+        tasks = [delayed(score_job)(self.base, self.data, self.folds, job) for job in jobs]
+        for fold, scores in Parallel(self.n_jobs, return_as="generator_unordered")(tasks):
+            for setting, score in scores.items():
+                self.scores.setdefault(setting, {})[fold] = score
+            self.tick()
+
+    def _ranked_structures(self, n_first: int) -> list[tuple]:
+        """Return structures by the best mean of any of their settings on the first folds."""
+        best: dict[tuple, float] = {}
+        for setting, by_fold in self.scores.items():
+            if all(fold in by_fold for fold in range(n_first)):
+                mean = float(np.mean([by_fold[fold] for fold in range(n_first)]))
+                best[setting.structure] = max(best.get(setting.structure, 0.0), mean)
+        return sorted(best, key=lambda structure: -best[structure])
+
+    def complete(self) -> dict[Setting, np.ndarray]:
+        """Return the scores of settings that were tried on every fold."""
+        n_folds = len(self.folds)
+        return {
+            setting: np.array([by_fold[fold] for fold in range(n_folds)])
+            for setting, by_fold in self.scores.items()
+            if len(by_fold) == n_folds
+        }
+
+    def best_mean(self) -> Setting:
+        """Return the setting with the best mean."""
+        complete = self.complete()
+        return max(complete, key=lambda setting: (complete[setting].mean(), -setting.n_basis))
+
+    def choice(self) -> Setting:
+        """Return the simplest setting that is within one standard error of the best.
+
+        The standard error is that of the difference from the best, fold by fold: folds that are
+        hard for all settings do not count as noise.
+        """
+        complete = self.complete()
+        best = self.best_mean()
+
+        def is_as_good(setting: Setting) -> bool:
+            difference = complete[best] - complete[setting]
+            error = difference.std(ddof=1) / np.sqrt(len(difference))
+            return difference.mean() <= error
+
+        good = [setting for setting in complete if is_as_good(setting)]
+        return min(
+            good,
+            key=lambda s: (s.n_basis, s.refine, s.linear_term, -round(complete[s].mean(), 6), s.C),
+        )
+
+
+def score_job(base: SparseKernelAUC, data: TrainingData, folds: list[Fold], job: Job):
+    """Return the fold and the scores of all settings that the job's pursuit serves."""
+    score = _score_refined if job.setting.refine else _score_pursued
+    return job.fold, dict(score(base, data, folds[job.fold], job))
+
+
+def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
+    """Pursue once at the middle C; solve for every C on the columns of every size."""
+    _, test = fold
+    model = _estimator(base, job.setting, job.Cs[len(job.Cs) // 2])
+    held_out = np.zeros(len(data.positive), dtype=bool)
+    held_out[test] = True
+    capacity = model._capacity(data)
+    with make_engine(model.engine, data, capacity=capacity, n_jobs=1) as engine:
+        engine.hold_out(held_out)
+        random_state = check_random_state(model.random_state)
+        fitting = model._start_fitting(engine, data, capacity, random_state)
+        fitting.pursue(retraining_sizes(model.retrain, model.n_basis), lambda: False)
+        sizes = [record.n_basis for record in fitting.records]
+        for size in (size for size in sizes if size >= min(SMALLEST_BASIS, sizes[-1])):
+            engine.resize(fitting.basis.n_linear + size)
+            weights = np.zeros(engine.size)
+            for C in job.Cs:
+                objective = Objective(engine, pair_weight(C, engine))
+                point = fitting.minimise(objective, weights).point
+                weights = point.weights
+                setting = replace(job.setting, C=C, n_basis=size)
+                yield setting, engine.validation_auc(point.state)
+
+
+def _score_refined(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
+    """Fit on the rest of the rows and score each refined size."""
+    train, test = fold
+    model = _estimator(base, job.setting, job.setting.C)
+    part = data.part(train)
+    labels = part.positive.astype(int)
+    model.fit(part.X, labels, sample_weight=part.weights)
+    refined = [record for record in model.path_ if record.is_refined]
+    for record in refined:
+        scores = record.model.scores(data.X[test])
+        setting = replace(job.setting, n_basis=record.n_basis)
+        yield setting, weighted_auc(scores, data.positive[test], data.weights[test])
+
+
+def _estimator(base: SparseKernelAUC, setting: Setting, C: float) -> SparseKernelAUC:
+    parameters = {**base.get_params(), **setting.parameters(), "C": C, "n_jobs": 1}
+    return SparseKernelAUC(**parameters)

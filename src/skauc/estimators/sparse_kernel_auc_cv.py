@@ -1,0 +1,273 @@
+"""SparseKernelAUCCV: Sparse Kernel AUC that chooses its own parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from skauc.estimators._callbacks import with_callbacks
+from skauc.estimators._classifier import KernelClassifier
+from skauc.estimators._tuning import Setting, Tuner
+from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.kernels import check_gamma, resolve_gammas
+from skauc.validation import (
+    TrainingData,
+    check_positive,
+    check_training,
+    check_whole_number,
+)
+
+DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+# Multiples of gamma="scale" that are tried: three single widths, and four widths together.
+DEFAULT_GAMMAS = (0.25, 1.0, 4.0, (0.04, 0.2, 1.0, 5.0))
+
+
+class SparseKernelAUCCV(KernelClassifier):
+    """Sparse Kernel AUC with C, widths, size, linear term and refinement cross-validated.
+
+    Every setting is judged by its mean AUC over the folds. Of those within one standard error of
+    the best (of the difference, fold by fold) the smallest model is taken and fitted to all rows.
+
+    Parameters
+    ----------
+    Cs : array-like of floats or None, default=None
+        Values of C to try; None tries seven from 0.1 to 100.
+    gammas : sequence or None, default=None
+        Values of gamma to try: numbers, "scale", "auto", or sequences of numbers for several
+        widths at once. None tries three single widths around "scale", and four widths together.
+    n_basis : int, default=64
+        Largest number of basis functions. All smaller sizes on the path are tried.
+    linear_term : bool or sequence of bools, default=(False, True)
+        Whether to add a linear part.
+    refine : bool or sequence of bools, default=(False, True)
+        Whether to refine centres and scales.
+    n_candidates : int, default=100
+        As in `SparseKernelAUC`.
+    cv : int, cross-validation generator or iterable, default=5
+        The folds; a number stands for stratified ones, shuffled with ``random_state``.
+    max_iter : int, default=100
+        As in `SparseKernelAUC`.
+    tol : float, default=1e-4
+        As in `SparseKernelAUC`.
+    engine : {"auto", "cpu"}, default="auto"
+        As in `SparseKernelAUC`.
+    n_jobs : int or None, default=None
+        Processes that try settings at the same time, and threads of the last fit.
+    random_state : int, RandomState instance or None, default=None
+        Draws the folds, the candidates and the rows held out for refinement.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The parameters that were chosen, as `SparseKernelAUC` takes them.
+    best_score_ : float
+        Their mean cross-validated AUC.
+    best_estimator_ : SparseKernelAUC
+        The model fitted with them to all rows. Its attributes (``basis_vectors_``,
+        ``dual_coef_``, ``path_`` and so on) are this estimator's own, too.
+    cv_results_ : dict of ndarrays
+        One entry per setting: ``param_C``, ``param_gamma``, ``param_linear_term``,
+        ``param_refine``, ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where
+        the setting was not tried), ``mean_test_score``, ``std_test_score``.
+    n_splits_ : int
+        Number of folds.
+
+    See Also
+    --------
+    SparseKernelAUC : One setting.
+
+    Notes
+    -----
+    For each widths-and-linear-term structure and fold the basis is pursued once and serves every
+    C and size. Structures are compared on two folds with up to 32 basis functions first; two of
+    them are then followed through all folds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from skauc import SparseKernelAUCCV
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = SparseKernelAUCCV(n_basis=16, refine=False, cv=3, random_state=0).fit(X, y)
+    >>> bool(model.best_score_ > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs=None,
+        gammas=None,
+        n_basis=64,
+        linear_term=(False, True),
+        refine=(False, True),
+        n_candidates=100,
+        cv=5,
+        max_iter=100,
+        tol=1e-4,
+        engine="auto",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.Cs = Cs
+        self.gammas = gammas
+        self.n_basis = n_basis
+        self.linear_term = linear_term
+        self.refine = refine
+        self.n_candidates = n_candidates
+        self.cv = cv
+        self.max_iter = max_iter
+        self.tol = tol
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Choose the parameters and fit to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels, two different ones of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : SparseKernelAUCCV
+            The fitted estimator.
+        """
+        self._check_parameters()
+        data = check_training(self, X, y, sample_weight)
+        base = SparseKernelAUC(
+            self.n_basis,
+            n_candidates=self.n_candidates,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            engine=self.engine,
+            random_state=self.random_state,
+        )
+        base._check_parameters()
+        folds = self._folds(data)
+        reporter = self._start_reporting(None, X, y, sample_weight)
+        tuner = Tuner(base, data, folds, self.n_jobs, lambda: reporter.task("fold", lambda: None))
+        refine = _as_tuple(self.refine)
+        tuner.search(self._settings(data), self._sorted_cs(), refine)
+        chosen = tuner.choice()
+        self.best_params_ = chosen.parameters()
+        self.best_score_ = float(tuner.complete()[chosen].mean())
+        self.cv_results_ = _results(tuner)
+        self.n_splits_ = len(folds)
+        self._refit(base, data, X, y, sample_weight)
+        reporter.end(lambda: None)
+        return self
+
+    def _refit(self, base: SparseKernelAUC, data: TrainingData, X, y, sample_weight) -> None:
+        model = SparseKernelAUC(**{**base.get_params(), **self.best_params_, "n_jobs": self.n_jobs})
+        self.best_estimator_ = model.fit(X, y, sample_weight)
+        own = vars(self)
+        own.update({k: v for k, v in vars(model).items() if k.endswith("_") or k == "_models"})
+
+    def _check_parameters(self) -> None:
+        check_whole_number("n_basis", self.n_basis, 1, "Set it to the largest model you want.")
+        Cs = self._sorted_cs()
+        if len(Cs) == 0:
+            raise InvalidParameterError(
+                "`Cs` must hold at least one value; got an empty sequence. Leave it out for "
+                f"{DEFAULT_CS}."
+            )
+        for C in Cs:
+            check_positive("Cs", C, "Values from 0.1 to 100 are usual.")
+        if self.gammas is not None:
+            if isinstance(self.gammas, str) or np.ndim(self.gammas) == 0 or not len(self.gammas):
+                raise InvalidParameterError(
+                    f"`gammas` must be a sequence of at least one gamma; got {self.gammas!r}. "
+                    "Leave it out, or pass for instance ['scale', 0.1, [0.01, 0.1, 1]]."
+                )
+            for gamma in self.gammas:
+                check_gamma("rbf", gamma)
+        for name in ("linear_term", "refine"):
+            values = _as_tuple(getattr(self, name))
+            if not values or not all(isinstance(value, bool | np.bool_) for value in values):
+                raise InvalidParameterError(
+                    f"`{name}` must be True, False or a sequence of these; got "
+                    f"{getattr(self, name)!r}. Use (False, True) to try both."
+                )
+
+    def _sorted_cs(self) -> tuple[float, ...]:
+        return DEFAULT_CS if self.Cs is None else tuple(np.sort(np.atleast_1d(self.Cs)).tolist())
+
+    def _settings(self, data: TrainingData) -> list[Setting]:
+        """Return one unrefined setting per structure."""
+        if self.gammas is None:
+            scale = resolve_gammas("scale", data.X, data.weights)[0]
+            gammas = [list(np.atleast_1d(m) * scale) for m in DEFAULT_GAMMAS]
+        else:
+            gammas = [resolve_gammas(gamma, data.X, data.weights) for gamma in self.gammas]
+        return [
+            Setting(
+                gamma=tuple(map(float, gamma)) if len(gamma) > 1 else float(gamma[0]),
+                linear_term=bool(linear_term),
+                refine=False,
+                C=self._sorted_cs()[0],
+                n_basis=self.n_basis,
+            )
+            for gamma in gammas
+            for linear_term in _as_tuple(self.linear_term)
+        ]
+
+    def _folds(self, data: TrainingData) -> list:
+        if isinstance(self.cv, int | np.integer):
+            from sklearn.model_selection import StratifiedKFold
+
+            check_whole_number("cv", self.cv, 2, "5 folds are usual.")
+            n_fewest = min(data.positive.sum(), (~data.positive).sum())
+            if n_fewest < self.cv:
+                raise InvalidDataError(
+                    f"cv={self.cv} needs {self.cv} rows of each class; the smaller class has "
+                    f"{n_fewest}. Lower `cv` or get more rows."
+                )
+            cv = StratifiedKFold(self.cv, shuffle=True, random_state=self._fold_seed())
+        else:
+            cv = check_cv(self.cv, data.positive, classifier=True)
+        folds = list(cv.split(np.zeros((len(data.positive), 1)), data.positive))
+        for number, fold in enumerate(folds):
+            for part, rows in zip(("training", "test"), fold, strict=True):
+                counted = rows[data.weights[rows] > 0]
+                if len(np.unique(data.positive[counted])) < 2:
+                    raise InvalidDataError(
+                        f"The {part} part of fold {number} of `cv` lacks one of the classes. "
+                        "Use stratified folds, or fewer of them."
+                    )
+        return folds
+
+    def _fold_seed(self):
+        return self.random_state if isinstance(self.random_state, int | np.integer) else None
+
+
+def _as_tuple(value) -> tuple:
+    return tuple(value) if np.ndim(value) else (value,)
+
+
+def _results(tuner: Tuner) -> dict[str, np.ndarray]:
+    """Return every score in the form of scikit-learn's searches."""
+    settings = list(tuner.scores)
+    n_folds = len(tuner.folds)
+    splits = np.full((len(settings), n_folds), np.nan)
+    for row, setting in enumerate(settings):
+        for fold, score in tuner.scores[setting].items():
+            splits[row, fold] = score
+    results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
+    results["mean_test_score"] = np.nanmean(splits, axis=1)
+    results["std_test_score"] = np.nanstd(splits, axis=1)
+    for name in ("C", "linear_term", "refine", "n_basis"):
+        results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
+    gammas = np.empty(len(settings), dtype=object)
+    gammas[:] = [setting.gamma for setting in settings]
+    results["param_gamma"] = gammas
+    return results

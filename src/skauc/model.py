@@ -1,0 +1,63 @@
+"""A fitted model, free of how it was found: linear.x + sum_k coef_k k(z_k, x) + intercept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
+
+from skauc.engines.expansion import evaluate_expansion
+from skauc.kernels import Kernel, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything that scoring needs; models of one generation share their first centres."""
+
+    kernel: Kernel
+    centres: Rows
+    indices: np.ndarray
+    coef: np.ndarray
+    linear_coef: np.ndarray | None
+    intercept: float
+    generation: int
+
+    def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
+        """Return the scores of the rows."""
+        return next(scores_of_models([self], rows, n_jobs))
+
+
+@dataclass(frozen=True)
+class PathRecord:
+    """One retraining: the size of the basis, how good the model was, and the model itself."""
+
+    n_basis: int
+    objective: float
+    train_auc: float
+    validation_auc: float | None
+    seconds: float
+    n_iter: int
+    is_refined: bool
+    model: Model = field(repr=False)
+
+
+def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[np.ndarray]:
+    """Yield the scores of each model; kernel values are shared within a generation."""
+    for _, generation in groupby(models, key=lambda model: model.generation):
+        members = list(generation)
+        widest = members[-1]
+        coef = np.zeros((len(widest.coef), len(members)))
+        for column, model in zip(coef.T, members, strict=True):
+            column[: len(model.coef)] = model.coef
+        scores = evaluate_expansion(widest.kernel, widest.centres, coef, rows, n_jobs)
+        for column, model in zip(scores.T, members, strict=True):
+            yield column + model.intercept + _linear_part(model, rows)
+
+
+def _linear_part(model: Model, rows: Rows) -> np.ndarray | float:
+    if model.linear_coef is None:
+        return 0.0
+    return safe_sparse_dot(rows, model.linear_coef)
