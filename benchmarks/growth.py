@@ -59,7 +59,9 @@ def main() -> None:
     parser.add_argument("--here", action="store_true", help="measure in this process")
     options = parser.parse_args()
     if options.here:
-        print(json.dumps(measure(options.rows[0], options.n_basis, options.selection, options.jobs)))
+        print(
+            json.dumps(measure(options.rows[0], options.n_basis, options.selection, options.jobs))
+        )
         return
     print("| rows | seconds | peak MB | peak / (rows * (n_basis + features) * 4) | train AUC |")
     print("| --- | --- | --- | --- | --- |")

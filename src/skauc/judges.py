@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from skauc.basis import Projection
 from skauc.engines import State
 from skauc.kernels import Kernel, Rows
-from skauc.objective import Objective, Point
+from skauc.objective import Objective, Point, factorise
 
 # A candidate's own curvature, relative to its whole curvature, below which float32 cannot see it.
 _SMALLEST_OWN_CURVATURE = 1e-5
@@ -108,7 +108,7 @@ class OrthogonalNewton:
 
     def model(self, objective, point) -> QuadraticModel:
         """Factor the Hessian."""
-        return QuadraticModel(point.state, cholesky(objective.hessian(point), lower=True))
+        return QuadraticModel(point.state, factorise(objective.hessian(point)))
 
     def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by the Schur complement of the candidate's curvature."""

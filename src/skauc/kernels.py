@@ -14,12 +14,13 @@ from typing import Protocol
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.moments import overall_variance
-from skauc.validation import check_choice, check_positive, check_whole_number
+from skauc.validation import check_choice, check_positive, check_whole_number, is_number
 
 Rows = np.ndarray | sparse.csr_array
 Columns = Callable[[Rows], np.ndarray]
@@ -29,6 +30,8 @@ KERNELS = ("rbf", "laplacian", "polynomial", "linear")
 # Above this squared distance (in units of 1/gamma) between a centre and the origin of a block,
 # the exponent of the augmented product loses more than 5 of float32's 7 digits: use float64.
 _FLOAT32_REACH = 256.0
+# Above this one float64 no longer tells a copy of a centre from a neighbour: take differences.
+_FLOAT64_REACH = 1024.0
 
 
 class Kernel(Protocol):
@@ -54,7 +57,7 @@ class RBF:
     def columns(self, centres: Rows, dtype) -> Columns:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
-            return _sparse_rbf(self.gamma, self.scales, centres)
+            return _sparse_rbf(self.gamma, self.scales, centres, dtype)
         return _dense_rbf(self.gamma, self.scales, centres, dtype)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
@@ -73,8 +76,12 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     ratios = gamma / largest
     root = math.sqrt(largest) if scales is None else math.sqrt(largest) * scales
     origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
-    scaled_centres = np.asarray(centres - origin, dtype=np.float64) * root
+    scaled_centres = np.subtract(centres, origin, dtype=np.float64) * root
     squares = row_norms(scaled_centres, squared=True)
+    if squares.max(initial=0.0) > _FLOAT64_REACH and dtype == np.float64:
+        return lambda rows: np.exp(
+            -ratios * cdist((rows - origin) * root, scaled_centres, "sqeuclidean")
+        )
     if squares.max(initial=0.0) > _FLOAT32_REACH:
         dtype = np.float64
     n_features = centres.shape[1]
@@ -84,7 +91,7 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     right[n_features + 1] = -ratios * squares
 
     def block(rows: np.ndarray) -> np.ndarray:
-        scaled = rows - origin
+        scaled = np.subtract(rows, origin, dtype=np.result_type(rows, origin, dtype))
         scaled *= root
         left = np.empty((len(rows), n_features + 2), dtype)
         left[:, :n_features] = scaled
@@ -97,8 +104,11 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     return block
 
 
-def _sparse_rbf(gamma, scales, centres: sparse.csr_array) -> Columns:
+def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> Columns:
+    """Take the products in float64, for sparse rows are not moved to an origin."""
+
     def scaled(rows):
+        rows = rows.astype(np.float64, copy=False)
         return rows if scales is None else rows.multiply(scales).tocsr()
 
     centres = scaled(centres)
@@ -112,7 +122,7 @@ def _sparse_rbf(gamma, scales, centres: sparse.csr_array) -> Columns:
         distances += squares
         np.maximum(distances, 0, out=distances)
         distances *= -gamma
-        return np.exp(distances, out=distances)
+        return np.exp(distances, out=distances).astype(dtype, copy=False)
 
     return block
 
@@ -127,7 +137,9 @@ class Laplacian:
         """Return a function over scikit-learn's city-block distances."""
 
         def block(rows: Rows) -> np.ndarray:
-            distances = manhattan_distances(rows, centres)
+            distances = manhattan_distances(
+                rows.astype(np.float64, copy=False), centres.astype(np.float64, copy=False)
+            )
             distances *= -self.gamma
             return np.exp(distances, out=distances).astype(dtype, copy=False)
 
@@ -241,7 +253,7 @@ def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
         check_choice("kernel", kernel, KERNELS)
     check_gamma(kernel, gamma)
     check_whole_number("degree", degree, 1, "It is the power of the polynomial kernel.")
-    if not np.isscalar(coef0) or not np.isfinite(coef0) or coef0 < 0:
+    if not is_number(coef0) or not math.isfinite(coef0) or coef0 < 0:
         raise InvalidParameterError(
             f"`coef0` must be a finite number of at least 0; got {coef0!r}. "
             "A negative one makes the polynomial kernel indefinite."

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.engines import Line
-from skauc.objective import Objective, Point
+from skauc.objective import Objective, Point, factorise
 from skauc.validation import check_choice
 
 SOLVERS = ("auto", "cholesky", "cg")
@@ -94,20 +94,8 @@ def search(
 
 
 def cholesky_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
-    """Solve with the Hessian itself.
-
-    Columns in float32 can leave it indefinite by rounding when C is huge; what is then added to
-    its diagonal shortens the step and keeps it a descent direction.
-    """
-    hessian = objective.hessian(point)
-    added = 0.0
-    while True:
-        try:
-            return -cho_solve(cho_factor(hessian, check_finite=False), gradient)
-        except LinAlgError:
-            more = max(9 * added, 1e-7 * hessian.diagonal().mean())
-            hessian.flat[:: len(hessian) + 1] += more
-            added += more
+    """Solve with the Hessian itself."""
+    return -cho_solve((factorise(objective.hessian(point)), True), gradient, check_finite=False)
 
 
 def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:

@@ -5,14 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky
 
 from skauc.engines import Engine, Line, State
+from skauc.exceptions import InvalidDataError
+
+KERNEL_OVERFLOW = (
+    "The kernel's values overflow. Scale the features, for instance with "
+    "sklearn.preprocessing.StandardScaler."
+)
 
 
 def pair_weight(C: float, engine: Engine) -> float:
     """Return C_pair = C * l / (p * n): the weight of one pair, from the scale-free C."""
     p, n = engine.positive_weight, engine.negative_weight
     return C * (p + n) / (p * n)
+
+
+def factorise(hessian: np.ndarray) -> np.ndarray:
+    """Return the lower Cholesky factor of a Hessian.
+
+    Columns in float32 can leave it indefinite by rounding when C is huge; what is then added to
+    its diagonal shortens a step and keeps it a descent direction.
+    """
+    if not np.isfinite(hessian).all():
+        raise InvalidDataError(KERNEL_OVERFLOW)
+    added = 0.0
+    while True:
+        try:
+            return cholesky(hessian, lower=True, check_finite=False)
+        except LinAlgError:
+            more = max(9 * added, 1e-7 * hessian.diagonal().mean())
+            hessian.flat[:: len(hessian) + 1] += more
+            added += more
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ import numpy as np
 from numba import njit
 
 BINS_PER_MARGIN = 1024
+# Margins between the lowest positive and the highest negative above which ranks make better cells:
+# tables over the bins would dwarf the data, and coarse bins would hide most violating pairs.
+WIDEST_RANGE = 128
 
 Task = Callable[[int, int], object]
 Run = Callable[[Task, int], Iterable]
@@ -85,7 +88,7 @@ def binned_cells(
     highest_negative = max(high for _, high in ranges)
     first = np.floor(lowest_positive * bins_per_margin) - bins_per_margin
     last = max(np.floor(highest_negative * bins_per_margin) - first, 0.0)
-    if last >= np.iinfo(np.int32).max // 2:
+    if last >= WIDEST_RANGE * bins_per_margin:
         return sorted_cells(scores, positive)
     cell = np.empty(len(scores), np.int32)
 

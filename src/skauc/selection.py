@@ -22,6 +22,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.basis import Basis
 from skauc.engines import Engine
+from skauc.exceptions import InvalidDataError
 from skauc.judges import (
     Candidates,
     Exhaustive,
@@ -32,7 +33,7 @@ from skauc.judges import (
     QuadraticModel,
 )
 from skauc.kernels import Kernel, Rows
-from skauc.objective import Objective, Point
+from skauc.objective import KERNEL_OVERFLOW, Objective, Point
 from skauc.validation import check_choice
 
 SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
@@ -82,7 +83,10 @@ class Selector:
 
     def _best(self, objective, point, model, candidates: Candidates) -> Choice:
         verdict = self.judge.judge(objective, point, model, candidates)
-        best = int(np.flatnonzero(verdict.gains >= verdict.gains.max() * (1 - _TIE))[0])
+        most = verdict.gains.max()
+        if not np.isfinite(most):
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        best = int(np.flatnonzero(verdict.gains >= most - _TIE * abs(most))[0])
         return Choice(
             candidates.kernel,
             candidates.width,

@@ -82,6 +82,7 @@ def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
     X, y = validate_data(
         estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
     )
+    X = _tidy(X)
     check_classification_targets(y)
     weights = _check_weights(sample_weight, X)
     classes, codes = np.unique(y, return_inverse=True)
@@ -114,7 +115,20 @@ def _check_weights(sample_weight, X) -> np.ndarray:
 
 def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:
     """Validate rows to predict: same columns, same names, finite numbers."""
-    return validate_data(estimator, X, accept_sparse="csr", dtype=list(FLOAT_DTYPES), reset=False)
+    return _tidy(
+        validate_data(estimator, X, accept_sparse="csr", dtype=list(FLOAT_DTYPES), reset=False)
+    )
+
+
+def _tidy(X):
+    """Return sparse rows without duplicate entries and with 32-bit indices; dense ones as is."""
+    if not sparse.issparse(X) or (X.has_canonical_format and X.indices.dtype == np.int32):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    if X.nnz < np.iinfo(np.int32).max and X.shape[1] < np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
 
 
 def check_scored(y_true, y_score, sample_weight, pos_label):

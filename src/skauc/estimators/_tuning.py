@@ -167,8 +167,9 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
         random_state = check_random_state(model.random_state)
         fitting = model._start_fitting(engine, data, capacity, random_state)
         fitting.pursue(retraining_sizes(model.retrain, model.n_basis), lambda: False)
-        sizes = [record.n_basis for record in fitting.records]
-        for size in (size for size in sizes if size >= min(SMALLEST_BASIS, sizes[-1])):
+        # Every second size of the path, the last included: a step of about the root of two.
+        sizes = [record.n_basis for record in fitting.records][::-2]
+        for size in (size for size in sizes if size >= min(SMALLEST_BASIS, sizes[0])):
             engine.resize(fitting.basis.n_linear + size)
             weights = np.zeros(engine.size)
             for C in job.Cs:

@@ -371,7 +371,7 @@ class SparseKernelAUC(KernelClassifier):
         """Return the smallest size that validates as well as the best; the last without one."""
         records = [record for record in fitting.records if record.validation_auc is not None]
         if not self.early_stopping or not records:
-            return len(fitting.basis)
+            return max(fitting.models)
         best = max(record.validation_auc for record in records)
         good = (record for record in records if record.validation_auc >= best - self.tol)
         return next(good).n_basis
@@ -379,5 +379,5 @@ class SparseKernelAUC(KernelClassifier):
 
 def _attributes(fitting: Fitting, size: int | None = None) -> dict:
     """Return the fitted attributes of the model of that size, or as the fit stands."""
-    size = len(fitting.basis) if size is None else size
+    size = max(fitting.models) if size is None else size
     return model_attributes(fitting.models, fitting.records, size)
