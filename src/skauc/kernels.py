@@ -38,7 +38,10 @@ class Kernel(Protocol):
     """What the rest of the library knows of a kernel."""
 
     def columns(self, centres: Rows, dtype) -> Columns:
-        """Return the function that maps rows to the block k(row, centre)."""
+        """Return the function that maps rows to the block k(row, centre).
+
+        Values are of the given type where that is precise enough, in float64 elsewhere.
+        """
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return k(z, z) for each centre."""
@@ -159,12 +162,8 @@ class Polynomial:
     coef0: float
 
     def columns(self, centres: Rows, dtype) -> Columns:
-        """Return a function over inner products, taken in float64 because they may cancel."""
-
-        def block(rows: Rows) -> np.ndarray:
-            return self._power(_inner(rows, centres)).astype(dtype, copy=False)
-
-        return block
+        """Return a function over inner products, in float64: values have any magnitude."""
+        return lambda rows: self._power(_inner(rows, centres))
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return (gamma |z|^2 + coef0)^degree."""
@@ -181,8 +180,8 @@ class Linear:
     """k(x, z) = x.z."""
 
     def columns(self, centres: Rows, dtype) -> Columns:
-        """Return a function over inner products, taken in float64 because they may cancel."""
-        return lambda rows: _inner(rows, centres).astype(dtype, copy=False)
+        """Return a function over inner products, in float64: values have any magnitude."""
+        return lambda rows: _inner(rows, centres)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return |z|^2."""
@@ -209,11 +208,7 @@ class CallableKernel:
 
     def columns(self, centres: Rows, dtype) -> Columns:
         """Return the function with its centres fixed and its result checked."""
-
-        def block(rows: Rows) -> np.ndarray:
-            return self._checked(rows, centres).astype(dtype, copy=False)
-
-        return block
+        return lambda rows: self._checked(rows, centres)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return k(z, z), one call a centre."""
@@ -282,8 +277,12 @@ def check_gamma(kernel, gamma) -> None:
         check_positive("gamma", value, "Larger values make narrower basis functions.")
 
 
-def resolve_gammas(gamma, X: Rows, weights: np.ndarray) -> list[float]:
-    """Return gamma as numbers; "scale" is 1 / (n_features * variance), "auto" 1 / n_features."""
+def resolve_gammas(gamma, kernel, X: Rows, weights: np.ndarray) -> list[float]:
+    """Return gamma as numbers.
+
+    "scale" is 1 / (n_features * variance), or the standard deviation for the Laplacian kernel,
+    whose exponent is of first order; "auto" is 1 / n_features.
+    """
     if not isinstance(gamma, str):
         return [float(value) for value in np.atleast_1d(gamma)]
     if gamma == "auto":
@@ -291,7 +290,8 @@ def resolve_gammas(gamma, X: Rows, weights: np.ndarray) -> list[float]:
     variance = overall_variance(X, weights)
     if variance == 0:
         return [1.0]
-    gamma = 1.0 / (X.shape[1] * variance) if np.isfinite(variance) else 0.0
+    spread = math.sqrt(variance) if kernel == "laplacian" else variance
+    gamma = 1.0 / (X.shape[1] * spread) if np.isfinite(spread) else 0.0
     if gamma == 0 or not np.isfinite(gamma):
         raise InvalidDataError(
             f"gamma='scale' cannot be found: the variance of `X` is {variance}. "

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-_BLOCK_ROWS = 65_536
+# Numbers in a block, a megabyte in float64.
+_BLOCK = 1 << 17
 
 
 def feature_moments(X, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -29,7 +30,7 @@ def overall_variance(X, weights: np.ndarray) -> float:
 def _blocks(X, weights: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield blocks of rows, dense and in float64, with their weights."""
     width = max(X.shape[1], 1)
-    n_rows = max(_BLOCK_ROWS * 16 // width, 64)
+    n_rows = max(_BLOCK // width, 64)
     for start in range(0, X.shape[0], n_rows):
         block = X[start : start + n_rows]
         block = block.toarray() if sparse.issparse(block) else block

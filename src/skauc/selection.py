@@ -156,9 +156,15 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
     """
     sample = engine.draw(_ROWS_PER_LANDMARK * n_basis, [], random_state)
     rows = engine.rows(sample)
-    clusters = KMeans(min(n_basis, len(sample)), n_init=1, random_state=random_state).fit(rows)
+    n_clusters = min(n_basis, _n_distinct(rows))
+    clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit(rows)
     means = clusters.cluster_centers_.astype(rows.dtype, copy=False)
     origins = sample[pairwise_distances_argmin(means, rows)]
     if sparse.issparse(rows):
         means = sparse.csr_array(means)
     return lambda basis, width: (means, origins)
+
+
+def _n_distinct(rows: Rows) -> int:
+    rows = rows.toarray() if sparse.issparse(rows) else rows
+    return len(np.unique(rows, axis=0))

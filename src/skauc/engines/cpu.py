@@ -115,8 +115,8 @@ class CPUEngine(Engine):
     # -- columns -----------------------------------------------------------------------------
 
     def column(self, kernel: Kernel, centre: Rows) -> np.ndarray:
-        out = np.empty(self.n_rows, self.columns.dtype)
-        columns = kernel.columns(centre, out.dtype)
+        out = np.empty(self.n_rows)
+        columns = kernel.columns(centre, self.columns.dtype)
         width = self.n_features + 2
 
         def fill(start, stop):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,6 +15,25 @@ from skauc.exceptions import InvalidParameterError
 from skauc.metrics import auc
 from skauc.model import Model, PathRecord, scores_of_models
 from skauc.validation import check_rows, check_whole_number
+
+
+@contextmanager
+def unchanged_on_error(estimator) -> Iterator[None]:
+    """Give an estimator back the fitted attributes it had, if any, when its fit fails."""
+    before = fitted_attributes(estimator)
+    try:
+        yield
+    except BaseException:
+        for name in fitted_attributes(estimator):
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise
+
+
+def fitted_attributes(estimator) -> dict:
+    """Return what a fit has set."""
+    names = (name for name in vars(estimator) if name.endswith("_") or name == "_models")
+    return {name: vars(estimator)[name] for name in names}
 
 
 class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from skauc.basis import Basis
 from skauc.engines import ENGINES, Engine, make_engine
 from skauc.estimators._callbacks import with_callbacks
-from skauc.estimators._classifier import KernelClassifier, model_attributes
+from skauc.estimators._classifier import KernelClassifier, model_attributes, unchanged_on_error
 from skauc.estimators._fitting import Fitting, LinearTerm, draw_sample, refined_sizes
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
@@ -54,8 +54,9 @@ class SparseKernelAUC(KernelClassifier):
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
         function of two blocks of rows that returns their kernel matrix.
     gamma : {"scale", "auto"}, float or sequence of floats, default="scale"
-        "scale" is 1 / (n_features * variance of X), "auto" is 1 / n_features. The paper's sigma
-        is gamma = 1 / (2 sigma^2). With several widths (a factor of 5 apart, say) a candidate is
+        "scale" is 1 / (n_features * variance of X), with the standard deviation in place of the
+        variance for "laplacian"; "auto" is 1 / n_features. The paper's sigma is
+        gamma = 1 / (2 sigma^2). With several widths (a factor of 5 apart, say) a candidate is
         a pair of a row and a width, and the pursuit picks the width itself; "rbf" only.
     degree : int, default=3
         Power of the polynomial kernel.
@@ -240,13 +241,22 @@ class SparseKernelAUC(KernelClassifier):
             The fitted estimator.
         """
         self._check_parameters()
+        with unchanged_on_error(self):
+            interrupt = self._fit(X, y, sample_weight)
+        if interrupt is not None:
+            raise interrupt
+        return self
+
+    def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
+        """Fit, and return the interrupt that ended it early with a model in hand."""
         data = check_training(self, X, y, sample_weight)
         random_state = check_random_state(self.random_state)
         held_out = self._hold_out(data, random_state)
-        reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
         self.classes_ = data.classes
         capacity = self._capacity(data)
         make = partial(make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs)
+        reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
+        interrupt = None
         with make(data) as engine:
             engine.hold_out(held_out)
             fitting = self._start_fitting(engine, data, capacity, random_state)
@@ -256,22 +266,26 @@ class SparseKernelAUC(KernelClassifier):
                 return stop or self._has_converged(fitting.records)
 
             try:
-                if self.refine:
-                    self._grow_refined(fitting, make, held_out, random_state, report)
-                else:
-                    fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
-            finally:
-                if fitting.records:
-                    vars(self).update(_attributes(fitting, self._best_size(fitting)))
+                self._grow(fitting, make, held_out, random_state, report)
+            except KeyboardInterrupt as error:
+                if not fitting.models:
+                    raise
+                interrupt = error
+        if not fitting.models:
+            raise InvalidDataError(
+                "No row can be the centre of a basis function: the kernel of every row with itself "
+                "is zero. Use another kernel, or look whether the rows are all zeros."
+            )
+        vars(self).update(_attributes(fitting, self._best_size(fitting)))
         reporter.end(partial(_attributes, fitting, self.n_basis_))
-        return self
+        return interrupt
 
     def _capacity(self, data: TrainingData) -> int:
         n_linear = data.X.shape[1] if self.linear_term else 0
         return n_linear + min(self.n_basis, data.X.shape[0])
 
     def _start_fitting(self, engine, data: TrainingData, capacity, random_state) -> Fitting:
-        gammas = resolve_gammas(self.gamma, data.X, data.weights)
+        gammas = resolve_gammas(self.gamma, self.kernel, data.X, data.weights)
         kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
         linear = LinearTerm.of(data) if self.linear_term else None
         n_linear = data.X.shape[1] if self.linear_term else 0
@@ -291,6 +305,12 @@ class SparseKernelAUC(KernelClassifier):
 
     def _objective(self, engine: Engine) -> Objective:
         return Objective(engine, pair_weight(self.C, engine))
+
+    def _grow(self, fitting: Fitting, make, held_out, random_state, report) -> None:
+        if self.refine:
+            self._grow_refined(fitting, make, held_out, random_state, report)
+        else:
+            fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
 
     def _grow_refined(self, fitting: Fitting, make, held_out, random_state, report) -> None:
         """Pursue and refine in turn, each time to twice the size; then fit on all rows."""

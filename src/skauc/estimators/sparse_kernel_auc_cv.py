@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from skauc.estimators._callbacks import with_callbacks
-from skauc.estimators._classifier import KernelClassifier
+from skauc.estimators._classifier import KernelClassifier, fitted_attributes, unchanged_on_error
 from skauc.estimators._tuning import Setting, Tuner
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -143,6 +143,11 @@ class SparseKernelAUCCV(KernelClassifier):
             The fitted estimator.
         """
         self._check_parameters()
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X, y, sample_weight) -> None:
         data = check_training(self, X, y, sample_weight)
         base = SparseKernelAUC(
             self.n_basis,
@@ -165,13 +170,11 @@ class SparseKernelAUCCV(KernelClassifier):
         self.n_splits_ = len(folds)
         self._refit(base, data, X, y, sample_weight)
         reporter.end(lambda: None)
-        return self
 
     def _refit(self, base: SparseKernelAUC, data: TrainingData, X, y, sample_weight) -> None:
         model = SparseKernelAUC(**{**base.get_params(), **self.best_params_, "n_jobs": self.n_jobs})
         self.best_estimator_ = model.fit(X, y, sample_weight)
-        own = vars(self)
-        own.update({k: v for k, v in vars(model).items() if k.endswith("_") or k == "_models"})
+        vars(self).update(fitted_attributes(model))
 
     def _check_parameters(self) -> None:
         check_whole_number("n_basis", self.n_basis, 1, "Set it to the largest model you want.")
@@ -205,10 +208,10 @@ class SparseKernelAUCCV(KernelClassifier):
     def _settings(self, data: TrainingData) -> list[Setting]:
         """Return one unrefined setting per structure."""
         if self.gammas is None:
-            scale = resolve_gammas("scale", data.X, data.weights)[0]
+            scale = resolve_gammas("scale", "rbf", data.X, data.weights)[0]
             gammas = [list(np.atleast_1d(m) * scale) for m in DEFAULT_GAMMAS]
         else:
-            gammas = [resolve_gammas(gamma, data.X, data.weights) for gamma in self.gammas]
+            gammas = [resolve_gammas(gamma, "rbf", data.X, data.weights) for gamma in self.gammas]
         return [
             Setting(
                 gamma=tuple(map(float, gamma)) if len(gamma) > 1 else float(gamma[0]),
