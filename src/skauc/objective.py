@@ -7,13 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
-from skauc.engines import Engine, Line, State
+from skauc.engines import KERNEL_OVERFLOW, Engine, Line, State
 from skauc.exceptions import InvalidDataError
-
-KERNEL_OVERFLOW = (
-    "The kernel's values overflow. Scale the features, for instance with "
-    "sklearn.preprocessing.StandardScaler."
-)
 
 
 def pair_weight(C: float, engine: Engine) -> float:

@@ -21,7 +21,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.basis import Basis
-from skauc.engines import Engine
+from skauc.engines import KERNEL_OVERFLOW, Engine
 from skauc.exceptions import InvalidDataError
 from skauc.judges import (
     Candidates,
@@ -33,7 +33,7 @@ from skauc.judges import (
     QuadraticModel,
 )
 from skauc.kernels import Kernel, Rows
-from skauc.objective import KERNEL_OVERFLOW, Objective, Point
+from skauc.objective import Objective, Point
 from skauc.validation import check_choice
 
 SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")

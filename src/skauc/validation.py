@@ -94,7 +94,7 @@ def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
 def _check_two_classes(classes: np.ndarray, y) -> None:
     if len(classes) == 1:
         raise InvalidDataError(
-            f"AUC compares two classes, and `y` has one class only: {classes[0]!r}. "
+            f"AUC compares two classes, and `y` has one class only: {classes.tolist()[0]!r}. "
             "Pass rows of both classes."
         )
     if len(classes) > 2:

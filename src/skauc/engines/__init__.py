@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from skauc.engines.base import CandidateSlopes, Engine, KernelMoments, Line, State
+from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments, Line, State
 from skauc.validation import TrainingData, check_choice
 
 ENGINES = ("auto", "cpu")
 
-__all__ = ["ENGINES", "CandidateSlopes", "Engine", "KernelMoments", "Line", "State", "make_engine"]
+__all__ = [
+    "ENGINES",
+    "KERNEL_OVERFLOW",
+    "CandidateSlopes",
+    "Engine",
+    "KernelMoments",
+    "Line",
+    "State",
+    "make_engine",
+]
 
 
 def make_engine(engine: str, data: TrainingData, *, capacity: int, n_jobs) -> Engine:

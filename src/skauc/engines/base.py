@@ -17,6 +17,11 @@ import numpy as np
 
 from skauc.kernels import Kernel, Rows
 
+KERNEL_OVERFLOW = (
+    "The kernel's values overflow. Scale the features, for instance with "
+    "sklearn.preprocessing.StandardScaler."
+)
+
 
 class State(Protocol):
     """Scores of all rows, with the pairs that they violate."""

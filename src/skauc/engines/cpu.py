@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
 from skauc import pairs
-from skauc.engines.base import CandidateSlopes, Engine, KernelMoments
+from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments
 from skauc.engines.threads import RowThreads
+from skauc.exceptions import InvalidDataError
 from skauc.kernels import Kernel, Rows, same_format
 from skauc.metrics import best_threshold, weighted_auc
 from skauc.validation import TrainingData
@@ -195,6 +196,8 @@ class CPUEngine(Engine):
         return self._state(state.scores + length * line)
 
     def _state(self, scores: np.ndarray) -> CPUState:
+        if not np.isfinite(scores).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
         if self.exact:
             cells = pairs.sorted_cells(scores, self.positive)
         else:

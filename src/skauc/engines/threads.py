@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import get_ident
 
+import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
@@ -40,11 +41,17 @@ class RowThreads:
     def map(self, task: Callable[[int, int], object], n_rows: int, block_rows: int) -> Iterator:
         """Yield ``task(start, stop)`` for each block, in the order of the rows.
 
+        Overflow is no warning here: what is infinite shows in the sums, where it is looked for.
         A task that maps in its turn does so in its own thread: waiting for the pool from inside
         it would never end.
         """
+
+        def quietly(start: int, stop: int):
+            with np.errstate(over="ignore", invalid="ignore"):
+                return task(start, stop)
+
         starts = range(0, n_rows, block_rows)
         stops = [min(start + block_rows, n_rows) for start in starts]
         if self._pool is None or len(stops) == 1 or get_ident() != self._owner:
-            return map(task, starts, stops)
-        return self._pool.map(task, starts, stops)
+            return map(quietly, starts, stops)
+        return self._pool.map(quietly, starts, stops)
