@@ -24,11 +24,13 @@ from skauc.validation import TrainingData
 
 # Models smaller than this are not offered.
 SMALLEST_BASIS = 4
-# Basis of the first comparison of structures, and the folds it is made on.
+# Basis and candidates of the first comparison of structures, and the folds it is made on.
 SCREENING_BASIS = 32
+SCREENING_CANDIDATES = 25
 SCREENING_FOLDS = 2
-# Structures that are tried on all folds.
+# Structures that are tried on all folds, and how far from the C that was best for them.
 SURVIVORS = 2
+NEAR = 2
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Job:
     setting: Setting
     fold: int
     Cs: tuple[float, ...]
+    n_candidates: int
 
 
 class Tuner:
@@ -75,28 +78,46 @@ class Tuner:
 
     def search(self, settings: list[Setting], Cs: tuple[float, ...], refine: tuple[bool, ...]):
         """Screen the structures on a few folds, follow the best to the end, then refine."""
+        best = replace(settings[0], C=Cs[len(Cs) // 2])
         if False in refine or len(settings) > 1:
-            small = [replace(s, n_basis=min(s.n_basis, SCREENING_BASIS)) for s in settings]
-            first = range(min(SCREENING_FOLDS, len(self.folds)))
-            self._run(Job(s, fold, Cs) for s in small for fold in first)
-            ranked = self._ranked_structures(len(first))
-            self.scores = {}
-            survivors = [s for s in settings if s.structure in ranked[:SURVIVORS]]
-            self._run(Job(s, fold, Cs) for s in survivors for fold in range(len(self.folds)))
+            survivors = self._screen(settings, Cs)
+            folds, n_candidates = range(len(self.folds)), -(-self.base.n_candidates // 2)
+            self._run(Job(s, fold, near, n_candidates) for s, near in survivors for fold in folds)
             best = self.best_mean()
-        else:
-            best = replace(settings[0], C=Cs[len(Cs) // 2])
         if True in refine:
             self._try_refinement(replace(best, refine=True, n_basis=settings[0].n_basis))
+
+    def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
+        """Return the best structures on the first folds, each with the Cs that are near its own."""
+        small = [replace(s, n_basis=min(s.n_basis, SCREENING_BASIS)) for s in settings]
+        n_first = min(SCREENING_FOLDS, len(self.folds))
+        few = min(self.base.n_candidates, SCREENING_CANDIDATES)
+        # Widths first, without or with the linear term as it comes; then the other way with the
+        # best widths.
+        plain = [s for s in small if s.linear_term == small[0].linear_term]
+        other = [s for s in small if s.linear_term != small[0].linear_term]
+        self._run(Job(s, fold, Cs[::2], few) for s in plain for fold in range(n_first))
+        gamma = self._ranked_structures(n_first)[0][0]
+        other = [s for s in other if s.gamma == gamma]
+        self._run(Job(s, fold, Cs[::2], few) for s in other for fold in range(n_first))
+        survivors = []
+        for structure in self._ranked_structures(n_first)[:SURVIVORS]:
+            tried = {s: np.mean(list(by.values())) for s, by in self.scores.items()}
+            own = [s for s in tried if s.structure == structure]
+            middle = Cs.index(max(own, key=tried.get).C)
+            near = Cs[max(middle - NEAR, 0) : middle + NEAR + 1]
+            survivors += [(s, near) for s in settings if s.structure == structure]
+        self.scores = {}
+        return survivors
 
     def _try_refinement(self, setting: Setting) -> None:
         """Refine on the first folds; go on with the rest unless it falls behind there."""
         n_folds = len(self.folds)
         n_first = min(SCREENING_FOLDS, n_folds)
-        self._run(Job(setting, fold, (setting.C,)) for fold in range(n_first))
-        ranked = self._ranked_structures(n_first)
-        if ranked[0] == setting.structure:
-            self._run(Job(setting, fold, (setting.C,)) for fold in range(n_first, n_folds))
+        jobs = [Job(setting, fold, (setting.C,), self.base.n_candidates) for fold in range(n_folds)]
+        self._run(jobs[:n_first])
+        if self._ranked_structures(n_first)[0] == setting.structure:
+            self._run(jobs[n_first:])
 
     def _run(self, jobs: Iterable[Job]) -> None:
         tasks = [delayed(score_job)(self.base, self.data, self.folds, job) for job in jobs]
@@ -158,7 +179,7 @@ def score_job(base: SparseKernelAUC, data: TrainingData, folds: list[Fold], job:
 def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     """Pursue once at the middle C; solve for every C on the columns of every size."""
     _, test = fold
-    model = _estimator(base, job.setting, job.Cs[len(job.Cs) // 2])
+    model = _estimator(base, replace(job.setting, C=job.Cs[len(job.Cs) // 2]), job.n_candidates)
     held_out = np.zeros(len(data.positive), dtype=bool)
     held_out[test] = True
     capacity = model._capacity(data)
@@ -183,7 +204,7 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
 def _score_refined(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     """Fit on the rest of the rows and score each refined size."""
     train, test = fold
-    model = _estimator(base, job.setting, job.setting.C)
+    model = _estimator(base, job.setting, job.n_candidates)
     part = data.part(train)
     labels = part.positive.astype(int)
     model.fit(part.X, labels, sample_weight=part.weights)
@@ -194,6 +215,6 @@ def _score_refined(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
         yield setting, weighted_auc(scores, data.positive[test], data.weights[test])
 
 
-def _estimator(base: SparseKernelAUC, setting: Setting, C: float) -> SparseKernelAUC:
-    parameters = {**base.get_params(), **setting.parameters(), "C": C, "n_jobs": 1}
-    return SparseKernelAUC(**parameters)
+def _estimator(base: SparseKernelAUC, setting: Setting, n_candidates: int) -> SparseKernelAUC:
+    own = {**setting.parameters(), "n_candidates": n_candidates, "n_jobs": 1}
+    return SparseKernelAUC(**{**base.get_params(), **own})
