@@ -31,6 +31,9 @@ SCREENING_FOLDS = 2
 # Structures that are tried on all folds, and how far from the C that was best for them.
 SURVIVORS = 2
 NEAR = 2
+# From here on refinement is also tried on the first single width: with many rows it finds its own
+# scales best from there.
+MANY_ROWS = 5000
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,12 @@ class Tuner:
             self._run(Job(s, fold, near, n_candidates) for s, near in survivors for fold in folds)
             best = self.best_mean()
         if True in refine:
-            self._try_refinement(replace(best, refine=True, n_basis=settings[0].n_basis))
+            plain = next((s for s in settings if not isinstance(s.gamma, tuple)), settings[0])
+            starts = [best, replace(plain, C=Cs[len(Cs) // 2])]
+            if len(self.data.positive) < MANY_ROWS:
+                starts = starts[:1]
+            for start in dict.fromkeys(starts):
+                self._try_refinement(replace(start, refine=True, n_basis=settings[0].n_basis))
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return the best structures on the first folds, each with the Cs that are near its own."""

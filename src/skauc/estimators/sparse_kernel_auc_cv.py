@@ -20,7 +20,7 @@ from skauc.validation import (
 
 DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 # Multiples of gamma="scale" that are tried: three single widths, and four widths together.
-DEFAULT_GAMMAS = (0.25, 1.0, 4.0, (0.04, 0.2, 1.0, 5.0))
+DEFAULT_GAMMAS = (1.0, 0.25, 4.0, (0.04, 0.2, 1.0, 5.0))
 
 
 class SparseKernelAUCCV(KernelClassifier):
