@@ -115,6 +115,31 @@ class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
         scores = self.decision_function(X)
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
 
+    @property
+    def feature_relevance_(self) -> np.ndarray:
+        """Spread of the training rows along each feature, in length scales of the kernel."""
+        check_is_fitted(self)
+        return self.feature_spread_ / self.length_scales_
+
+    def rank_features(self) -> list[tuple[str, float]]:
+        """Return features and their relevance, the most relevant first.
+
+        The relevance of a feature is the standard deviation of the training rows along it over
+        its length scale: how far apart the kernel sees them. It tells by which features the kernel
+        part of the model tells rows apart. It says nothing of the direction of an effect, of
+        causes, or of the linear part (see ``linear_coef_``), and of two features that carry the
+        same information either one may be first. Without refinement all length scales are 1.
+
+        Returns
+        -------
+        ranking : list of (name, relevance)
+            Names are those of the columns, or ``x0``, ``x1`` and so on.
+        """
+        relevance = self.feature_relevance_
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(relevance))])
+        order = np.argsort(-relevance, kind="stable")
+        return [(str(names[i]), float(relevance[i])) for i in order]
+
     def truncate(self, n_basis):
         """Return a fitted copy that keeps only the first ``n_basis`` basis functions.
 

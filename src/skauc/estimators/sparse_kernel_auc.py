@@ -16,6 +16,7 @@ from skauc.estimators._fitting import Fitting, LinearTerm, draw_sample, refined_
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.model import PathRecord
+from skauc.moments import feature_moments
 from skauc.newton import SOLVERS, make_step, minimise
 from skauc.objective import Objective, pair_weight
 from skauc.path import SCHEDULES, retraining_sizes
@@ -128,6 +129,10 @@ class SparseKernelAUC(KernelClassifier):
         The kernel's gamma as a number; with several widths, that of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
         Learnt length scales, ones without refinement: the kernel compares x / length_scales_.
+    feature_spread_ : ndarray of shape (n_features_in_,)
+        Standard deviations of the features.
+    feature_relevance_ : ndarray of shape (n_features_in_,)
+        ``feature_spread_ / length_scales_``; see `rank_features` for what it means.
     n_iter_ : int
         Newton iterations in all.
     path_ : list of PathRecord
@@ -253,6 +258,7 @@ class SparseKernelAUC(KernelClassifier):
         random_state = check_random_state(self.random_state)
         held_out = self._hold_out(data, random_state)
         self.classes_ = data.classes
+        self.feature_spread_ = np.sqrt(feature_moments(data.X, data.weights)[1])
         capacity = self._capacity(data)
         make = partial(make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs)
         reporter = self._start_reporting(self.n_basis, X, y, sample_weight)

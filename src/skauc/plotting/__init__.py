@@ -1,5 +1,7 @@
 """Displays in scikit-learn's style. matplotlib is loaded when something is drawn, not before."""
 
 from skauc.plotting.basis_size import BasisSizeDisplay
+from skauc.plotting.feature_relevance import FeatureRelevanceDisplay
+from skauc.plotting.tuning import TuningDisplay
 
-__all__ = ["BasisSizeDisplay"]
+__all__ = ["BasisSizeDisplay", "FeatureRelevanceDisplay", "TuningDisplay"]

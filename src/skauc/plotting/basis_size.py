@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skauc.exceptions import InvalidParameterError, MissingPackageError
+from skauc.exceptions import InvalidParameterError
 from skauc.metrics import auc_interval
+from skauc.plotting._matplotlib import axes_to_draw_on, import_pyplot
 
 BAND_LABEL = "95 % confidence band"
 
@@ -102,7 +103,7 @@ class BasisSizeDisplay:
         display : BasisSizeDisplay
             The display, drawn.
         """
-        _import_pyplot()
+        import_pyplot()
         check_is_fitted(estimator)
         return cls.from_predictions(
             y,
@@ -158,7 +159,7 @@ class BasisSizeDisplay:
         display : BasisSizeDisplay
             The display, drawn.
         """
-        _import_pyplot()
+        import_pyplot()
         intervals = [
             auc_interval(y_true, scores, sample_weight=sample_weight, pos_label=pos_label)
             for scores in staged_scores
@@ -192,10 +193,7 @@ class BasisSizeDisplay:
         display : BasisSizeDisplay
             Itself.
         """
-        plt = _import_pyplot()
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained")
-        self.ax_ = ax
+        self.ax_ = ax = axes_to_draw_on(ax)
         self.figure_ = ax.figure
         self.line_ = self._draw_curve(self.estimator_name if name is None else name, kwargs)
         self.band_ = self._draw_band() if band and self.low is not None else None
@@ -279,14 +277,3 @@ def _check_sizes(n_basis, n_stages) -> np.ndarray:
             "Leave that stage out."
         )
     return sizes
-
-
-def _import_pyplot():
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingPackageError(
-            "Drawing needs matplotlib, which is not installed. "
-            "Install it with: pip install 'skauc[plot]'"
-        ) from error
-    return plt
