@@ -44,6 +44,15 @@ def check_fraction(name: str, value, advice: str) -> float:
     return float(value)
 
 
+def check_boolean(name: str, value) -> bool:
+    """Return ``value``, or say that it must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidParameterError(
+            f"`{name}` must be True or False; got {value!r}. Use one of the two."
+        )
+    return bool(value)
+
+
 def check_choice(name: str, value, choices: Iterable[str]) -> str:
     """Return ``value``, or list the words that ``name`` can be."""
     choices = tuple(choices)

@@ -24,6 +24,7 @@ from skauc.refine import Refiner
 from skauc.selection import SELECTIONS, make_selector
 from skauc.validation import (
     TrainingData,
+    check_boolean,
     check_choice,
     check_fraction,
     check_positive,
@@ -288,7 +289,8 @@ class SparseKernelAUC(KernelClassifier):
 
     def _capacity(self, data: TrainingData) -> int:
         n_linear = data.X.shape[1] if self.linear_term else 0
-        return n_linear + min(self.n_basis, data.X.shape[0])
+        n_widths = 1 if isinstance(self.gamma, str) else np.size(self.gamma)
+        return n_linear + min(self.n_basis, data.X.shape[0] * n_widths)
 
     def _start_fitting(self, engine, data: TrainingData, capacity, random_state) -> Fitting:
         gammas = resolve_gammas(self.gamma, self.kernel, data.X, data.weights)
@@ -342,6 +344,8 @@ class SparseKernelAUC(KernelClassifier):
         )
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
         check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
+        for name in ("linear_term", "refine", "early_stopping"):
+            check_boolean(name, getattr(self, name))
         if self.refine and self.kernel != "rbf":
             raise InvalidParameterError(
                 f"`refine` moves centres along the gradient of the kernel, which is there for "
