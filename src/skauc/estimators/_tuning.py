@@ -28,12 +28,13 @@ SMALLEST_BASIS = 4
 SCREENING_BASIS = 32
 SCREENING_CANDIDATES = 25
 SCREENING_FOLDS = 2
+# Refinement goes on from the best pursuit, and starts from a plain kernel too where that is cheap
+# (fewer rows than these, where folds are repeated as well) or pays most (more than these).
+FEW_ROWS = 1000
+MANY_ROWS = 5000
 # Structures that are tried on all folds, and how far from the C that was best for them.
 SURVIVORS = 2
 NEAR = 2
-# From here on refinement is also tried on the first single width: with many rows it finds its own
-# scales best from there.
-MANY_ROWS = 5000
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Tuner:
         if True in refine:
             plain = next((s for s in settings if not isinstance(s.gamma, tuple)), settings[0])
             starts = [best, replace(plain, C=Cs[len(Cs) // 2])]
-            if len(self.data.positive) < MANY_ROWS:
+            if FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
                 starts = starts[:1]
             for start in dict.fromkeys(starts):
                 self._try_refinement(replace(start, refine=True, n_basis=settings[0].n_basis))
@@ -98,7 +99,7 @@ class Tuner:
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return the best structures on the first folds, each with the Cs that are near its own."""
         small = [replace(s, n_basis=min(s.n_basis, SCREENING_BASIS)) for s in settings]
-        n_first = min(SCREENING_FOLDS, len(self.folds))
+        n_first = self._n_first()
         few = min(self.base.n_candidates, SCREENING_CANDIDATES)
         # Widths first, without or with the linear term as it comes; then the other way with the
         # best widths.
@@ -121,11 +122,15 @@ class Tuner:
     def _try_refinement(self, setting: Setting) -> None:
         """Refine on the first folds; go on with the rest unless it falls behind there."""
         n_folds = len(self.folds)
-        n_first = min(SCREENING_FOLDS, n_folds)
+        n_first = self._n_first()
         jobs = [Job(setting, fold, (setting.C,), self.base.n_candidates) for fold in range(n_folds)]
         self._run(jobs[:n_first])
         if self._ranked_structures(n_first)[0] == setting.structure:
             self._run(jobs[n_first:])
+
+    def _n_first(self) -> int:
+        """Return the number of folds that decide who goes on: a third of them, at least two."""
+        return min(max(SCREENING_FOLDS, len(self.folds) // 3), len(self.folds))
 
     def _run(self, jobs: Iterable[Job]) -> None:
         tasks = [delayed(score_job)(self.base, self.data, self.folds, job) for job in jobs]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 
 from skauc.estimators._callbacks import with_callbacks
 from skauc.estimators._classifier import KernelClassifier, fitted_attributes, unchanged_on_error
-from skauc.estimators._tuning import Setting, Tuner
+from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_gamma, resolve_gammas
@@ -18,6 +18,8 @@ from skauc.validation import (
     check_whole_number,
 )
 
+# With few rows one set of folds misleads: repeat it.
+REPEATS = 3
 DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 # Multiples of gamma="scale" that are tried: three single widths, and four widths together.
 DEFAULT_GAMMAS = (1.0, 0.25, 4.0, (0.04, 0.2, 1.0, 5.0))
@@ -45,7 +47,8 @@ class SparseKernelAUCCV(KernelClassifier):
     n_candidates : int, default=100
         As in `SparseKernelAUC`.
     cv : int, cross-validation generator or iterable, default=5
-        The folds; a number stands for stratified ones, shuffled with ``random_state``.
+        The folds; a number stands for stratified ones, shuffled with ``random_state`` and, with
+        fewer than a thousand rows, three times over.
     max_iter : int, default=100
         As in `SparseKernelAUC`.
     tol : float, default=1e-4
@@ -67,9 +70,10 @@ class SparseKernelAUCCV(KernelClassifier):
         The model fitted with them to all rows. Its attributes (``basis_vectors_``,
         ``dual_coef_``, ``path_`` and so on) are this estimator's own, too.
     cv_results_ : dict of ndarrays
-        One entry per setting: ``param_C``, ``param_gamma``, ``param_linear_term``,
-        ``param_refine``, ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where
-        the setting was not tried), ``mean_test_score``, ``std_test_score``.
+        One entry per setting that came through the first comparison: ``param_C``,
+        ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_n_basis``,
+        ``split0_test_score`` and so on (NaN on folds where it was not tried),
+        ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
         Number of folds.
 
@@ -80,8 +84,8 @@ class SparseKernelAUCCV(KernelClassifier):
     Notes
     -----
     For each widths-and-linear-term structure and fold the basis is pursued once and serves every
-    C and size. Structures are compared on two folds with up to 32 basis functions first; two of
-    them are then followed through all folds.
+    C and size. Structures are compared on two folds (five where folds are repeated) with up to 32
+    basis functions first; two of them are then followed through all folds.
 
     Examples
     --------
@@ -226,8 +230,6 @@ class SparseKernelAUCCV(KernelClassifier):
 
     def _folds(self, data: TrainingData) -> list:
         if isinstance(self.cv, int | np.integer):
-            from sklearn.model_selection import StratifiedKFold
-
             check_whole_number("cv", self.cv, 2, "5 folds are usual.")
             n_fewest = min(data.positive.sum(), (~data.positive).sum())
             if n_fewest < self.cv:
@@ -235,7 +237,10 @@ class SparseKernelAUCCV(KernelClassifier):
                     f"cv={self.cv} needs {self.cv} rows of each class; the smaller class has "
                     f"{n_fewest}. Lower `cv` or get more rows."
                 )
-            cv = StratifiedKFold(self.cv, shuffle=True, random_state=self._fold_seed())
+            n_repeats = REPEATS if len(data.positive) < FEW_ROWS else 1
+            cv = RepeatedStratifiedKFold(
+                n_splits=self.cv, n_repeats=n_repeats, random_state=self.random_state
+            )
         else:
             cv = check_cv(self.cv, data.positive, classifier=True)
         folds = list(cv.split(np.zeros((len(data.positive), 1)), data.positive))
@@ -248,9 +253,6 @@ class SparseKernelAUCCV(KernelClassifier):
                         "Use stratified folds, or fewer of them."
                     )
         return folds
-
-    def _fold_seed(self):
-        return self.random_state if isinstance(self.random_state, int | np.integer) else None
 
 
 def _as_tuple(value) -> tuple:
