@@ -30,7 +30,7 @@ def factorise(hessian: np.ndarray) -> np.ndarray:
         try:
             return cholesky(hessian, lower=True, check_finite=False)
         except LinAlgError:
-            more = max(9 * added, 1e-7 * hessian.diagonal().mean())
+            more = max(9 * added, 1e-7 * max(np.abs(hessian.diagonal()).max(), 1.0))
             hessian.flat[:: len(hessian) + 1] += more
             added += more
 
@@ -62,6 +62,8 @@ class Objective:
 
     def _point(self, weights: np.ndarray, state: State) -> Point:
         value = 0.5 * float(weights @ weights) + 0.5 * self.C_pair * state.loss
+        if not np.isfinite(value):
+            raise InvalidDataError(KERNEL_OVERFLOW)
         return Point(weights, value, state)
 
     def gradient(self, point: Point) -> np.ndarray:

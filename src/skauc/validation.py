@@ -53,6 +53,17 @@ def check_boolean(name: str, value) -> bool:
     return bool(value)
 
 
+def check_n_jobs(value) -> None:
+    """Raise an error unless ``value`` is None or a whole number other than 0."""
+    if value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value == 0:
+        raise InvalidParameterError(
+            f"`n_jobs` must be None or a whole number other than 0; got {value!r}. "
+            "Use -1 for all cores."
+        )
+
+
 def check_choice(name: str, value, choices: Iterable[str]) -> str:
     """Return ``value``, or list the words that ``name`` can be."""
     choices = tuple(choices)
@@ -119,7 +130,15 @@ def _check_weights(sample_weight, X) -> np.ndarray:
         raise InvalidDataError(
             "`sample_weight` is zero in every row. Give the rows that count a positive weight."
         )
-    return _check_sample_weight(sample_weight, X, dtype=np.float64)
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        squared = weights.sum() ** 2
+    if not np.isfinite(squared) or squared == 0:
+        raise InvalidDataError(
+            f"`sample_weight` sums up to {weights.sum()}, too much or too little to compute with. "
+            "Divide the weights by their mean."
+        )
+    return weights
 
 
 def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:

@@ -18,8 +18,8 @@ import numpy as np
 from skauc.kernels import Kernel, Rows
 
 KERNEL_OVERFLOW = (
-    "The kernel's values overflow. Scale the features, for instance with "
-    "sklearn.preprocessing.StandardScaler."
+    "The kernel's values, or the objective, overflow. Scale the features, for instance with "
+    "sklearn.preprocessing.StandardScaler, or lower `C`, `gamma`, `degree` or the weights."
 )
 
 

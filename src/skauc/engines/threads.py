@@ -1,8 +1,8 @@
 """One ``n_jobs`` for BLAS and numba alike: threads over fixed blocks of rows.
 
-BLAS is held to one thread and the numba kernels are serial and release the GIL, so the only
-parallelism is over blocks. Blocks depend on the data alone and their results come back in order:
-the outcome is the same, to the last bit, for any ``n_jobs``.
+BLAS and OpenMP are held to one thread and the numba kernels are serial and release the GIL, so the
+only parallelism is over blocks. Blocks depend on the data alone and their results come back in
+order: the outcome is the same, to the last bit, for any ``n_jobs``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from threading import get_ident
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 
 class RowThreads:
@@ -27,11 +28,13 @@ class RowThreads:
         self._stack = ExitStack()
 
     def __enter__(self) -> RowThreads:
-        limits = ThreadpoolController().limit(limits=1, user_api="blas")
-        self._stack.enter_context(limits)
+        self._stack.enter_context(threadpool_limits(limits=1))
         self._owner = get_ident()
         if self._n_threads > 1:
-            self._pool = self._stack.enter_context(ThreadPoolExecutor(self._n_threads))
+            # OpenMP's limit holds for one thread, so every thread sets its own.
+            limit = partial(threadpool_limits, limits=1, user_api="openmp")
+            pool = ThreadPoolExecutor(self._n_threads, initializer=limit)
+            self._pool = self._stack.enter_context(pool)
         return self
 
     def __exit__(self, *exception) -> None:

@@ -92,7 +92,9 @@ class Fitting:
         minimum = self.minimise(objective, self.weights)
         self.weights = minimum.point.weights
         place = Place(minimum.point, None, minimum.n_iter, is_retrained=True)
+        validated = self.records[-1].validation_auc
         self._remember(place, is_refined=True)
+        self.records[-1] = replace(self.records[-1], validation_auc=validated)
 
     def _as_refined(self) -> Refined:
         scales = self.basis.kernels[0].scales
@@ -166,13 +168,14 @@ def draw_sample(data: TrainingData, held_out: np.ndarray, random_state) -> np.nd
 
     The class ratio plays no part in a loss over pairs. Rows held out are all kept, up to as many.
     """
-    parts = []
-    n_positive = np.count_nonzero(data.positive & ~held_out)
-    wanted = min(n_positive, SAMPLE_ROWS // 2)
-    groups = (data.positive & ~held_out, wanted), (~data.positive & ~held_out, SAMPLE_ROWS - wanted)
-    for mask, n_rows in (*groups, (held_out, SAMPLE_ROWS)):
-        rows = np.flatnonzero(mask)
-        parts.append(random_state.permutation(rows)[:n_rows])
+    counting = (data.weights > 0) & ~held_out
+    n_positive = min(np.count_nonzero(data.positive & counting), SAMPLE_ROWS // 2)
+    groups = (
+        (data.positive & counting, n_positive),
+        (~data.positive & counting, SAMPLE_ROWS - n_positive),
+        (held_out, SAMPLE_ROWS),
+    )
+    parts = [random_state.permutation(np.flatnonzero(mask))[:size] for mask, size in groups]
     return np.sort(np.concatenate(parts))
 
 

@@ -27,6 +27,7 @@ from skauc.validation import (
     check_boolean,
     check_choice,
     check_fraction,
+    check_n_jobs,
     check_positive,
     check_training,
     check_whole_number,
@@ -247,7 +248,7 @@ class SparseKernelAUC(KernelClassifier):
             The fitted estimator.
         """
         self._check_parameters()
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
             interrupt = self._fit(X, y, sample_weight)
         if interrupt is not None:
             raise interrupt
@@ -281,7 +282,7 @@ class SparseKernelAUC(KernelClassifier):
         if not fitting.models:
             raise InvalidDataError(
                 "No row can be the centre of a basis function: the kernel of every row with itself "
-                "is zero. Use another kernel, or look whether the rows are all zeros."
+                "is zero or negative. Use another kernel, or look whether the rows are all zeros."
             )
         vars(self).update(_attributes(fitting, self._best_size(fitting)))
         reporter.end(partial(_attributes, fitting, self.n_basis_))
@@ -362,6 +363,7 @@ class SparseKernelAUC(KernelClassifier):
         check_positive("tol", self.tol, "1e-4 is a good choice.")
         check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
         check_choice("engine", self.engine, ENGINES)
+        check_n_jobs(self.n_jobs)
 
     def _hold_out(self, data: TrainingData, random_state) -> np.ndarray | None:
         """Return a mask of the rows to validate on, or None."""
@@ -375,8 +377,8 @@ class SparseKernelAUC(KernelClassifier):
             raise InvalidDataError(
                 "`early_stopping` and `refine` hold out rows of both classes; the smaller class "
                 f"has {n_fewest} of {len(rows)} rows and validation_fraction="
-                f"{self.validation_fraction} takes {n_held_out} rows. Raise `validation_fraction`, "
-                "or set both to False."
+                f"{self.validation_fraction} takes {n_held_out} rows. Change "
+                "`validation_fraction`, or set both to False."
             )
         _, taken = train_test_split(
             rows, test_size=n_held_out, stratify=positive, random_state=random_state

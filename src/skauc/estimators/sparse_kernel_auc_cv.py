@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
+from sklearn.utils import check_random_state
 
 from skauc.estimators._callbacks import with_callbacks
 from skauc.estimators._classifier import KernelClassifier, fitted_attributes, unchanged_on_error
@@ -13,6 +14,7 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_gamma, resolve_gammas
 from skauc.validation import (
     TrainingData,
+    check_n_jobs,
     check_positive,
     check_training,
     check_whole_number,
@@ -46,9 +48,9 @@ class SparseKernelAUCCV(KernelClassifier):
         Whether to refine centres and scales.
     n_candidates : int, default=100
         As in `SparseKernelAUC`.
-    cv : int, cross-validation generator or iterable, default=5
-        The folds; a number stands for stratified ones, shuffled with ``random_state`` and, with
-        fewer than a thousand rows, three times over.
+    cv : None, int, cross-validation generator or iterable, default=None
+        The folds. A number stands for stratified ones, shuffled with ``random_state``; None for
+        five of them, three times over where there are fewer than a thousand rows.
     max_iter : int, default=100
         As in `SparseKernelAUC`.
     tol : float, default=1e-4
@@ -108,7 +110,7 @@ class SparseKernelAUCCV(KernelClassifier):
         linear_term=(False, True),
         refine=(False, True),
         n_candidates=100,
-        cv=5,
+        cv=None,
         max_iter=100,
         tol=1e-4,
         engine="auto",
@@ -153,16 +155,18 @@ class SparseKernelAUCCV(KernelClassifier):
 
     def _fit(self, X, y, sample_weight) -> None:
         data = check_training(self, X, y, sample_weight)
+        # One number, so that every fold and process draws alike.
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         base = SparseKernelAUC(
             self.n_basis,
             n_candidates=self.n_candidates,
             max_iter=self.max_iter,
             tol=self.tol,
             engine=self.engine,
-            random_state=self.random_state,
+            random_state=seed,
         )
         base._check_parameters()
-        folds = self._folds(data)
+        folds = self._folds(data, seed)
         reporter = self._start_reporting(None, X, y, sample_weight)
         tuner = Tuner(base, data, folds, self.n_jobs, lambda: reporter.task("fold", lambda: None))
         refine = _as_tuple(self.refine)
@@ -198,6 +202,7 @@ class SparseKernelAUCCV(KernelClassifier):
                 )
             for gamma in self.gammas:
                 check_gamma("rbf", gamma)
+        check_n_jobs(self.n_jobs)
         for name in ("linear_term", "refine"):
             values = _as_tuple(getattr(self, name))
             if not values or not all(isinstance(value, bool | np.bool_) for value in values):
@@ -228,19 +233,19 @@ class SparseKernelAUCCV(KernelClassifier):
             for linear_term in _as_tuple(self.linear_term)
         ]
 
-    def _folds(self, data: TrainingData) -> list:
-        if isinstance(self.cv, int | np.integer):
-            check_whole_number("cv", self.cv, 2, "5 folds are usual.")
+    def _folds(self, data: TrainingData, seed: int) -> list:
+        if self.cv is None or isinstance(self.cv, int | np.integer):
+            n_splits, n_repeats = self.cv, 1
+            if self.cv is None:
+                n_splits, n_repeats = 5, REPEATS if len(data.positive) < FEW_ROWS else 1
+            check_whole_number("cv", n_splits, 2, "5 folds are usual.")
             n_fewest = min(data.positive.sum(), (~data.positive).sum())
-            if n_fewest < self.cv:
+            if n_fewest < n_splits:
                 raise InvalidDataError(
-                    f"cv={self.cv} needs {self.cv} rows of each class; the smaller class has "
+                    f"cv={n_splits} needs {n_splits} rows of each class; the smaller class has "
                     f"{n_fewest}. Lower `cv` or get more rows."
                 )
-            n_repeats = REPEATS if len(data.positive) < FEW_ROWS else 1
-            cv = RepeatedStratifiedKFold(
-                n_splits=self.cv, n_repeats=n_repeats, random_state=self.random_state
-            )
+            cv = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=seed)
         else:
             cv = check_cv(self.cv, data.positive, classifier=True)
         folds = list(cv.split(np.zeros((len(data.positive), 1)), data.positive))
