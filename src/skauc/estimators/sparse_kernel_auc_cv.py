@@ -155,8 +155,7 @@ class SparseKernelAUCCV(KernelClassifier):
 
     def _fit(self, X, y, sample_weight) -> None:
         data = check_training(self, X, y, sample_weight)
-        # One number, so that every fold and process draws alike.
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = _as_seed(self.random_state)
         base = SparseKernelAUC(
             self.n_basis,
             n_candidates=self.n_candidates,
@@ -258,6 +257,13 @@ class SparseKernelAUCCV(KernelClassifier):
                         "Use stratified folds, or fewer of them."
                     )
         return folds
+
+
+def _as_seed(random_state) -> int:
+    """Return one number, so that every fold and process draws alike."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _as_tuple(value) -> tuple:
