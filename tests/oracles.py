@@ -46,3 +46,21 @@ def objective(weights, columns, C_pair, positive, sample_weights):
     scores = columns @ weights
     value = 0.5 * weights @ weights + 0.5 * C_pair * loss(scores, positive, sample_weights)
     return value, weights + C_pair * columns.T @ residual(scores, positive, sample_weights)
+
+
+def minimum(columns, C_pair, positive, sample_weights):
+    """The w of the least E(w) and its value, by Newton's method over all pairs."""
+    problem = columns, C_pair, positive, sample_weights
+    weights = np.zeros(columns.shape[1])
+    value, gradient = objective(weights, *problem)
+    while True:
+        violates = violating(columns @ weights, positive)
+        curvature = columns.T @ hessian(violates, positive, sample_weights) @ columns
+        direction = np.linalg.solve(np.eye(len(weights)) + C_pair * curvature, -gradient)
+        lengths = 0.5 ** np.arange(30)
+        trials = (weights + length * direction for length in lengths)
+        lower = next((w for w in trials if objective(w, *problem)[0] < value), None)
+        if lower is None:
+            return weights, value
+        weights = lower
+        value, gradient = objective(weights, *problem)

@@ -1,0 +1,36 @@
+"""The one fixture through which tests meet every engine, in each of its modes."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from skauc.engines import Engine, make_engine
+from skauc.validation import TrainingData
+
+
+@dataclass(frozen=True)
+class EngineCase:
+    """An engine in one mode, and how closely it is to agree with the definitions."""
+
+    name: str
+    exact: bool
+    tolerance: float
+    stack: ExitStack
+
+    def build(self, toy, *, capacity=12, n_jobs=1) -> Engine:
+        """Put a toy problem into an engine that is closed when the test ends."""
+        data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
+        engine = make_engine(self.name, data, capacity=capacity, n_jobs=n_jobs)
+        return self.stack.enter_context(engine)
+
+
+@pytest.fixture(params=["cpu-exact", "cpu-large"])
+def engine_case(request, monkeypatch):
+    """Force the mode that the number of rows would choose."""
+    name, mode = request.param.split("-")
+    exact = mode == "exact"
+    monkeypatch.setattr("skauc.engines.cpu.EXACT_ROWS", 10**9 if exact else 0)
+    with ExitStack() as stack:
+        yield EngineCase(name, exact, 1e-10 if exact else 2e-5, stack)

@@ -1,0 +1,458 @@
+"""Engines against the O(p * n) definitions, through explicit columns."""
+
+from dataclasses import replace
+
+import numpy as np
+import oracles
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
+from toys import KERNEL, explicit_columns, grow, make_toy
+
+from skauc.engines import ENGINES, make_engine
+from skauc.exceptions import InvalidParameterError
+from skauc.kernels import RBF
+from skauc.validation import TrainingData
+
+CENTRES = [3, 17, 40, 71, 90]
+WEIGHTS = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
+CANDIDATES = [5, 11, 80]
+
+
+@pytest.fixture
+def toy():
+    return make_toy()
+
+
+@pytest.fixture
+def engine(engine_case, toy):
+    engine = engine_case.build(toy)
+    grow(engine, KERNEL, CENTRES)
+    return engine
+
+
+@pytest.fixture
+def columns(toy):
+    return explicit_columns(toy.X, CENTRES)
+
+
+@pytest.fixture
+def close(engine_case):
+    """Compare to the tolerance of the mode, relative to the largest number."""
+
+    def assert_close(actual, expected):
+        scale = np.abs(expected).max()
+        assert_allclose(actual, expected, rtol=0, atol=engine_case.tolerance * scale)
+
+    return assert_close
+
+
+def loss_hessian(state, toy):
+    """Half the Hessian with respect to the scores, of the pairs that the state counts."""
+    cell = state.coarse.cell
+    counted = cell[toy.positive][:, None] < cell[~toy.positive]
+    return oracles.hessian(counted, toy.positive, toy.weights)
+
+
+# Columns
+
+
+def test_columns_are_those_of_the_orthonormal_basis(engine, columns, close):
+    actual = np.column_stack([engine.direction(unit) for unit in np.eye(len(CENTRES))])
+    close(actual, columns)
+
+
+def test_columns_at_the_centres_are_the_cholesky_factor(engine, toy, close):
+    gram = rbf_kernel(toy.X[CENTRES], gamma=KERNEL.gamma)
+    at_centres = [engine.direction(unit)[CENTRES] for unit in np.eye(len(CENTRES))]
+    close(np.transpose(at_centres), np.linalg.cholesky(gram))
+
+
+def test_append_returns_the_kernel_column(engine_case, toy, close):
+    engine = engine_case.build(toy)
+    centre = toy.X[[7]]
+    expected = rbf_kernel(toy.X, centre, gamma=KERNEL.gamma)[:, 0]
+    close(engine.column(KERNEL, centre), expected)
+    close(engine.append(KERNEL, centre, np.empty(0), 1.0), expected)
+
+
+def test_resize_forgets_the_last_column(engine, toy):
+    before = engine.at(WEIGHTS).loss
+    engine.append(KERNEL, toy.X[[100]], np.zeros(len(CENTRES)), 1.0)
+    assert engine.size == len(CENTRES) + 1
+    engine.resize(len(CENTRES))
+    assert engine.size == len(CENTRES)
+    assert engine.at(WEIGHTS).loss == before
+    assert engine.gradient(engine.at(WEIGHTS)).shape == WEIGHTS.shape
+
+
+def test_rows_come_back_as_they_were_given(engine, toy):
+    assert_array_equal(engine.rows(np.array([4, 2])), toy.X[[4, 2]])
+    assert engine.n_rows == len(toy.X)
+
+
+def test_classes_weigh_what_their_rows_weigh(engine, toy):
+    assert_allclose(engine.positive_weight, toy.weights[toy.positive].sum())
+    assert_allclose(engine.negative_weight, toy.weights[~toy.positive].sum())
+
+
+def test_precision_is_that_of_the_columns(engine_case, engine):
+    assert engine.precision == np.finfo(np.float64 if engine_case.exact else np.float32).eps
+
+
+# Scores and pairs
+
+
+def test_scores_and_loss_at_the_weights(engine, toy, columns, close):
+    state = engine.at(WEIGHTS)
+    close(state.scores, columns @ WEIGHTS)
+    close(state.loss, oracles.loss(columns @ WEIGHTS, toy.positive, toy.weights))
+
+
+def test_a_step_is_the_state_at_the_sum(engine, close):
+    move = np.array([0.2, 0.1, -0.5, 0.0, 1.0])
+    stepped = engine.step(engine.at(WEIGHTS), engine.direction(move), 0.7)
+    direct = engine.at(WEIGHTS + 0.7 * move)
+    close(stepped.scores, direct.scores)
+    close(stepped.loss, direct.loss)
+
+
+def test_without_columns_all_scores_are_zero(engine_case, toy):
+    engine = engine_case.build(toy)
+    state = engine.at(np.empty(0))
+    assert_allclose(state.loss, engine.positive_weight * engine.negative_weight)
+    assert engine.gradient(state).shape == (0,)
+    assert engine.hessian(state).shape == (0, 0)
+
+
+def test_gradient_is_the_residual_through_the_columns(engine, toy, columns, close):
+    expected = columns.T @ oracles.residual(columns @ WEIGHTS, toy.positive, toy.weights)
+    close(engine.gradient(engine.at(WEIGHTS)), expected)
+
+
+def test_small_data_count_exactly_the_violating_pairs(engine_case, engine, toy):
+    state = engine.at(WEIGHTS)
+    violates = oracles.violating(state.scores, toy.positive)
+    exact = oracles.hessian(violates, toy.positive, toy.weights)
+    if engine_case.exact:
+        assert_array_equal(loss_hessian(state, toy), exact)
+    else:
+        missing = 1 - np.trace(loss_hessian(state, toy)) / np.trace(exact)
+        assert 0 <= missing < 0.01
+
+
+def test_hessian_is_that_of_the_counted_pairs(engine, toy, columns, close):
+    state = engine.at(WEIGHTS)
+    close(engine.hessian(state), columns.T @ loss_hessian(state, toy) @ columns)
+
+
+def test_nearly_constant_columns_keep_the_digits_in_which_they_differ(engine_case, toy):
+    engine = engine_case.build(toy)
+    grow(engine, RBF(1e-4), [3])
+    state = engine.at(np.ones(1))
+    column = explicit_columns(toy.X, [3], gamma=1e-4)
+    expected = column.T @ loss_hessian(state, toy) @ column
+    assert_allclose(engine.hessian(state), expected, rtol=1e-8 if engine_case.exact else 1e-2)
+
+
+def test_hessian_product_multiplies_by_the_hessian(engine, close):
+    state, vector = engine.at(WEIGHTS), np.array([1.0, -2.0, 0.5, 3.0, 0.1])
+    close(engine.hessian_product(state, vector), engine.hessian(state) @ vector)
+
+
+def test_line_slopes_are_those_of_the_loss_along_the_line(engine, toy, close):
+    state = engine.at(WEIGHTS)
+    line = rbf_kernel(toy.X, toy.X[[7]], gamma=KERNEL.gamma)[:, 0]
+    slope, curvature = engine.line_slopes(state, engine.column(KERNEL, toy.X[[7]]))
+    close(slope, line @ oracles.residual(state.scores, toy.positive, toy.weights))
+    close(curvature, line @ loss_hessian(state, toy) @ line)
+
+
+@pytest.mark.parametrize("n_columns", [0, 2, len(CENTRES)])
+def test_candidates_have_slopes_of_one_state_and_curvatures_of_another(
+    engine, toy, columns, close, n_columns
+):
+    curved = engine.at(WEIGHTS)
+    apart = np.where(toy.positive, 3.0, -3.0) * (np.arange(len(toy.X)) % 2)
+    state = engine.step(curved, apart, 1.0)  # half of the rows no longer violate
+    along = engine.candidate_slopes(state, curved, KERNEL, toy.X[CANDIDATES], n_columns)
+    candidates = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
+    curved_candidates = loss_hessian(curved, toy) @ candidates
+    residual = oracles.residual(columns @ WEIGHTS + apart, toy.positive, toy.weights)
+    assert np.any((residual == 0) & (curved.curvature != 0))
+    close(along.slopes, candidates.T @ residual)
+    close(along.curvatures, np.einsum("iq,iq->q", candidates, curved_candidates))
+    assert along.cross.shape == (n_columns, len(CANDIDATES))
+    if n_columns:
+        close(along.cross, columns[:, :n_columns].T @ curved_candidates)
+
+
+def test_rows_without_a_violating_partner_change_no_slope(engine_case, close):
+    toy = make_toy()
+    far = np.where(toy.positive, 30.0, -30.0)
+    engine = engine_case.build(replace(toy, X=np.column_stack((toy.X[:, :2], far))))
+    grow(engine, KERNEL, [int(np.flatnonzero(toy.positive)[0])])
+    state = engine.step(engine.at(np.zeros(1)), np.where(toy.positive, 2.0, -2.0), 1.0)
+    assert state.loss == 0
+    along = engine.candidate_slopes(state, state, KERNEL, engine.rows(np.arange(5)), 1)
+    for zeros in (along.slopes, along.curvatures, along.cross, engine.hessian(state)):
+        assert_array_equal(zeros, np.zeros_like(zeros))
+
+
+# Summaries
+
+
+def test_auc_is_scikit_learns(engine, toy):
+    state = engine.at(WEIGHTS)
+    expected = roc_auc_score(toy.positive, state.scores, sample_weight=toy.weights)
+    assert_allclose(engine.auc(state), expected, rtol=1e-12)
+
+
+def test_no_threshold_has_a_better_balanced_accuracy(engine, toy):
+    state = engine.at(WEIGHTS)
+
+    def accuracy(threshold):
+        predicted = state.scores > threshold
+        return balanced_accuracy_score(toy.positive, predicted, sample_weight=toy.weights)
+
+    others = [accuracy(score) for score in state.scores]
+    assert accuracy(engine.threshold(state)) >= max(others) - 1e-12
+
+
+# Formats and threads
+
+
+@pytest.mark.parametrize("as_format", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sparse_rows_give_what_dense_rows_give(engine_case, dtype, as_format):
+    toy = make_toy(dtype=dtype)
+    dense = engine_case.build(toy)
+    other = engine_case.build(replace(toy, X=as_format(toy.X)))
+    for engine in (dense, other):
+        grow(engine, KERNEL, CENTRES)
+    tolerance = 1e-10 if engine_case.exact and dtype == np.float64 else 1e-5
+    states = dense.at(WEIGHTS), other.at(WEIGHTS)
+    assert_allclose(states[1].loss, states[0].loss, rtol=tolerance)
+    slopes = [
+        engine.candidate_slopes(state, state, KERNEL, engine.rows(np.array(CANDIDATES)), 5)
+        for engine, state in zip((dense, other), states, strict=True)
+    ]
+    assert_allclose(slopes[1].slopes, slopes[0].slopes, rtol=tolerance)
+
+
+def everything(engine):
+    """All that crosses the seam, as one list of arrays."""
+    grow(engine, KERNEL, CENTRES)
+    state = engine.at(WEIGHTS)
+    moved = engine.step(state, engine.column(KERNEL, engine.rows(np.array([6]))), 0.5)
+    along = engine.candidate_slopes(moved, state, KERNEL, engine.rows(np.array(CANDIDATES)), 4)
+    return [
+        state.loss,
+        moved.loss,
+        engine.gradient(moved),
+        engine.hessian(moved),
+        engine.hessian_product(moved, WEIGHTS),
+        engine.line_slopes(moved, engine.direction(WEIGHTS)),
+        along.slopes,
+        along.curvatures,
+        along.cross,
+        engine.auc(moved),
+        engine.threshold(moved),
+    ]
+
+
+def test_threads_change_nothing_to_the_last_bit(engine_case, monkeypatch):
+    monkeypatch.setattr("skauc.engines.cpu.VECTOR_BLOCK", 1000)
+    monkeypatch.setattr("skauc.engines.cpu.MATRIX_BLOCK", 1 << 12)
+    toy = make_toy(n_rows=20_000)  # three tasks of a pass over matrices
+    one, *others = [everything(engine_case.build(toy, n_jobs=n_jobs)) for n_jobs in (1, 2, 4)]
+    for other in others:
+        for expected, actual in zip(one, other, strict=True):
+            assert_array_equal(actual, expected)
+
+
+def test_blocks_of_rows_change_next_to_nothing(engine_case, monkeypatch, close):
+    toy = make_toy(n_rows=9000)
+    expected = everything(engine_case.build(toy))
+    monkeypatch.setattr("skauc.engines.cpu.VECTOR_BLOCK", 100)
+    monkeypatch.setattr("skauc.engines.cpu.MATRIX_BLOCK", 1 << 10)
+    for actual, one in zip(everything(engine_case.build(toy)), expected, strict=True):
+        close(actual, one)
+
+
+# The linear term, and columns replaced
+
+
+@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+def test_linear_columns_are_the_features(engine_case, toy, close, as_format):
+    engine = engine_case.build(replace(toy, X=as_format(toy.X)))
+    origin, scale = np.array([1.0, -2.0, 0.5]), 0.3
+    engine.append_linear(origin, scale)
+    assert engine.size == 3
+    actual = np.column_stack([engine.direction(unit) for unit in np.eye(3)])
+    close(actual, scale * (toy.X - origin))
+
+
+def test_kernel_columns_follow_the_linear_ones(engine_case, toy, columns, close):
+    engine = engine_case.build(toy)
+    engine.append_linear(np.zeros(3), 1.0)
+    gram = rbf_kernel(toy.X[CENTRES], gamma=KERNEL.gamma)
+    inverse = np.linalg.inv(np.linalg.cholesky(gram))
+    engine.replace(KERNEL, toy.X[CENTRES], inverse.T, n_kept=3)
+    assert engine.size == 8
+    actual = np.column_stack([engine.direction(unit) for unit in np.eye(8)])
+    close(actual, np.hstack((toy.X, columns)))
+
+
+@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
+def test_replaced_columns_are_kernel_columns_times_the_transform(
+    engine_case, toy, close, as_format
+):
+    engine = engine_case.build(replace(toy, X=as_format(toy.X)))
+    grow(engine, KERNEL, CENTRES)
+    kept = engine.direction(np.array([0.5, -1.0]))
+    centres = toy.X[[1, 2]] + 0.3
+    transform = np.array([[1.0, 2.0, 0.0], [0.5, -1.0, 1.0]])
+    engine.replace(RBF(0.1), as_format(centres), transform, n_kept=2)
+    assert engine.size == 5
+    expected = rbf_kernel(toy.X, centres, gamma=0.1) @ transform
+    actual = np.column_stack([engine.direction(unit) for unit in np.eye(5)[2:]])
+    close(actual, expected)
+    assert_array_equal(engine.direction(np.array([0.5, -1.0])), kept)
+
+
+def test_resize_goes_down_and_up_again(engine, toy, close, columns):
+    residual = oracles.residual(columns[:, :2] @ WEIGHTS[:2], toy.positive, toy.weights)
+    engine.resize(2)
+    close(engine.gradient(engine.at(WEIGHTS[:2])), columns[:, :2].T @ residual)
+    assert engine.hessian(engine.at(WEIGHTS[:2])).shape == (2, 2)
+    engine.resize(len(CENTRES))
+    close(engine.at(WEIGHTS).scores, columns @ WEIGHTS)
+
+
+# Rows held out
+
+
+@pytest.fixture
+def held_out(toy):
+    return np.arange(len(toy.X)) % 4 == 1
+
+
+def test_rows_held_out_count_like_rows_of_weight_zero(engine, toy, columns, close, held_out):
+    engine.hold_out(held_out)
+    weights = toy.weights * ~held_out
+    assert_allclose(engine.positive_weight, weights[toy.positive].sum())
+    assert_allclose(engine.negative_weight, weights[~toy.positive].sum())
+    state = engine.at(WEIGHTS)
+    scores = columns @ WEIGHTS
+    close(state.scores, scores)
+    close(state.loss, oracles.loss(scores, toy.positive, weights))
+    residual = oracles.residual(scores, toy.positive, weights)
+    close(engine.gradient(state), columns.T @ residual)
+    cell = state.coarse.cell
+    counted = cell[toy.positive][:, None] < cell[~toy.positive]
+    hessian = oracles.hessian(counted, toy.positive, weights)
+    close(engine.hessian(state), columns.T @ hessian @ columns)
+    candidates = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
+    along = engine.candidate_slopes(state, state, KERNEL, toy.X[CANDIDATES], 5)
+    close(along.slopes, candidates.T @ residual)
+    close(along.cross, columns.T @ hessian @ candidates)
+
+
+def test_auc_is_of_the_rows_that_count_and_validation_auc_of_the_others(engine, toy, held_out):
+    engine.hold_out(held_out)
+    state = engine.at(WEIGHTS)
+    for rows, auc in ((~held_out, engine.auc(state)), (held_out, engine.validation_auc(state))):
+        expected = roc_auc_score(
+            toy.positive[rows], state.scores[rows], sample_weight=toy.weights[rows]
+        )
+        assert_allclose(auc, expected, rtol=1e-12)
+
+
+def test_the_threshold_is_chosen_on_the_rows_that_count(engine, toy, held_out):
+    engine.hold_out(held_out)
+    state, rows = engine.at(WEIGHTS), ~held_out
+
+    def accuracy(threshold):
+        predicted = state.scores[rows] > threshold
+        return balanced_accuracy_score(
+            toy.positive[rows], predicted, sample_weight=toy.weights[rows]
+        )
+
+    others = [accuracy(score) for score in state.scores]
+    assert accuracy(engine.threshold(state)) >= max(others) - 1e-12
+
+
+def test_rows_held_out_can_be_taken_back(engine, toy, held_out):
+    before = engine.at(WEIGHTS)
+    engine.hold_out(held_out)
+    engine.hold_out(None)
+    after = engine.at(WEIGHTS)
+    assert after.loss == before.loss
+    assert_array_equal(engine.gradient(after), engine.gradient(before))
+    assert engine.validation_auc(after) is None
+    assert_allclose(engine.positive_weight, toy.weights[toy.positive].sum())
+    assert_array_equal(engine.draw(1000, [], np.random.RandomState(0)), np.arange(len(toy.X)))
+
+
+def test_rows_can_be_held_out_in_turn(engine, held_out):
+    engine.hold_out(held_out)
+    once = engine.validation_auc(engine.at(WEIGHTS))
+    engine.hold_out(~held_out)
+    engine.hold_out(held_out)
+    assert engine.validation_auc(engine.at(WEIGHTS)) == once
+
+
+# Draws
+
+
+@pytest.mark.parametrize("n_rows", [1, 20, 1000])
+def test_rows_that_do_not_count_are_never_drawn(engine_case, toy, held_out, n_rows):
+    weights = np.where(np.arange(len(toy.X)) % 4 == 2, 0.0, toy.weights)
+    engine = engine_case.build(replace(toy, weights=weights))
+    engine.hold_out(held_out)
+    free = np.setdiff1d(np.flatnonzero((weights > 0) & ~held_out), [0, 3])
+    random_state = np.random.RandomState(0)
+    for _ in range(30):
+        drawn = engine.draw(n_rows, [0, 3], random_state)
+        assert len(drawn) == min(n_rows, len(free))
+        assert np.all(np.diff(drawn) > 0)
+        assert np.isin(drawn, free).all()
+
+
+def test_as_many_rows_are_drawn_as_are_free_though_fewer_were_not_taken(engine):
+    # With 100 of 120 rows taken, a draw of 30 has to find the 20 that are left.
+    drawn = engine.draw(30, range(100), np.random.RandomState(0))
+    assert_array_equal(drawn, np.arange(100, 120))
+
+
+def test_rows_of_weight_zero_leave_the_draws_of_the_others_as_they_are(engine_case, toy):
+    counting = np.flatnonzero(np.arange(len(toy.X)) % 3)
+    weights = np.zeros(len(toy.X))
+    weights[counting] = 1.0
+    alone = replace(
+        toy, X=toy.X[counting], positive=toy.positive[counting], weights=weights[counting]
+    )
+    with_zeros, without = engine_case.build(replace(toy, weights=weights)), engine_case.build(alone)
+    drawn = with_zeros.draw(10, [], np.random.RandomState(5))
+    assert_array_equal(drawn, counting[without.draw(10, [], np.random.RandomState(5))])
+
+
+# Making one
+
+
+def test_an_unknown_engine_is_refused(toy):
+    data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
+    with pytest.raises(
+        InvalidParameterError, match=r"`engine` must be one of 'auto', 'cpu'.*; got 'abacus'"
+    ):
+        make_engine("abacus", data, capacity=1, n_jobs=None)
+
+
+def test_auto_is_an_engine(toy):
+    assert ENGINES[0] == "auto"
+    data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
+    with make_engine("auto", data, capacity=1, n_jobs=None) as engine:
+        assert engine.n_rows == len(toy.X)

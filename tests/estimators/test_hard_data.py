@@ -1,0 +1,228 @@
+"""Data at the edge: few rows, equal rows, one positive, extreme units, heavy tails."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from skauc import SparseKernelAUC
+from skauc.exceptions import InvalidDataError
+
+X, y = make_classification(200, 5, class_sep=0.8, flip_y=0.05, n_redundant=0, random_state=0)
+
+KERNELS = ("rbf", "laplacian", "polynomial", "linear")
+SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
+
+
+def make(n_basis=8, **parameters):
+    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+
+
+def training_auc(model, rows, labels=y):
+    """Fit, see that every number is finite, and return the AUC on the same rows."""
+    model.fit(rows, labels)
+    scores = model.decision_function(rows)
+    assert np.isfinite(scores).all()
+    assert np.isfinite(model.dual_coef_).all()
+    assert np.isfinite(model.intercept_)
+    assert np.isfinite(model.path_[-1].objective)
+    assert set(model.predict(rows)) <= set(model.classes_)
+    return model.score(rows, labels)
+
+
+def training_auc_unless_refused(model, rows):
+    """Return None where the fit is refused with the advice to scale the features."""
+    try:
+        return training_auc(model, rows)
+    except InvalidDataError:
+        with pytest.raises(InvalidDataError, match="Scale the features"):
+            model.fit(rows, y)
+        return None
+
+
+@pytest.fixture
+def many_rows(monkeypatch):
+    """Compute as above 10,000 rows: float32 columns and binned pairs."""
+    monkeypatch.setattr("skauc.engines.cpu.EXACT_ROWS", 0)
+
+
+# -- few, equal and constant ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_the_basis_ends_when_no_independent_row_is_left(selection):
+    rows, labels = np.tile(X[:10], (4, 1)), np.tile(y[:10], 4)
+    model = make(100, selection=selection, gamma=0.5)
+    assert training_auc(model, rows, labels) == 1.0
+    assert model.n_basis_ == len(np.unique(model.basis_vectors_, axis=0)) <= 10
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_rows_that_are_all_equal_cannot_be_ranked(selection):
+    model = make(selection=selection)
+    assert training_auc(model, np.ones((50, 3)), np.arange(50) % 2) == 0.5
+    assert model.n_basis_ == 1
+
+
+def test_duplicated_rows_give_the_model_of_a_larger_c():
+    model = make(n_candidates=1000).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    assert_allclose(
+        model.decision_function(X), make(C=2, n_candidates=1000).fit(X, y).decision_function(X)
+    )
+
+
+def test_the_same_row_in_both_classes():
+    rows, labels = np.tile(X, (2, 1)), np.r_[y, 1 - y]
+    assert training_auc(make(), rows, labels) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1e6])
+def test_a_constant_column_changes_nothing(constant):
+    rows = np.c_[X, np.full(200, constant)]
+    scores = make(gamma=0.2).fit(rows, y).decision_function(rows)
+    assert_allclose(scores, make(gamma=0.2).fit(X, y).decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_constant_columns_work_with_every_kernel(kernel):
+    assert training_auc(make(kernel=kernel), np.c_[X, np.ones(200), np.zeros(200)]) > 0.85
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("lonely", [0, 1])
+def test_one_single_row_of_a_class(selection, lonely):
+    labels = np.full(200, 1 - lonely)
+    labels[np.argmax(X[:, 0])] = lonely
+    assert training_auc(make(selection=selection, n_candidates=30), X, labels) > 0.9
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_two_rows(selection):
+    assert training_auc(make(selection=selection), X[:2], np.array([0, 1])) == 1.0
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_fewer_rows_than_basis_functions_and_candidates(selection):
+    model = make(64, selection=selection, n_candidates=100, gamma=1.0)
+    assert training_auc(model, X[:20], y[:20]) == 1.0
+    assert model.n_basis_ <= 20
+
+
+def test_one_row_can_be_the_centre_of_two_widths():
+    model = make(6, gamma=[0.01, 100.0])
+    assert training_auc(model, X[:4], y[:4]) == 1.0
+    assert model.n_basis_ > 4 == len(set(model.basis_indices_))
+
+
+def test_one_column():
+    assert training_auc(make(), X[:, :1]) > 0.5
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_rows_of_zeros_beside_others(container):
+    rows = X * (np.arange(200) % 4 > 0)[:, None]
+    for kernel in KERNELS:
+        assert training_auc(make(kernel=kernel), container(rows)) > 0.75
+
+
+def test_a_kernel_that_is_zero_everywhere_is_refused():
+    model = make(kernel="linear")
+    with pytest.raises(InvalidDataError, match=r"(?s)No row .*basis function.*kernel"):
+        model.fit(np.zeros((20, 3)), np.arange(20) % 2)
+    assert not hasattr(model, "classes_")
+
+
+# -- extreme units and parameters -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_unit_of_the_features_does_not_matter(kernel, dtype, container, unit):
+    """With gamma="scale"; for the linear kernel it acts as another C."""
+    auc = training_auc(make(kernel=kernel), container((X * unit).astype(dtype)))
+    expected = training_auc(make(kernel=kernel), X)
+    assert auc == pytest.approx(expected, abs=0.05 if kernel == "linear" else 0.005)
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_on_many_rows_extreme_units_work_or_are_refused(kernel, unit, many_rows):
+    if auc := training_auc_unless_refused(make(kernel=kernel), X * unit):
+        assert auc == pytest.approx(training_auc(make(kernel=kernel), X), abs=0.05)
+
+
+def test_units_beyond_all_computing_are_refused():
+    with pytest.raises(InvalidDataError, match=r"gamma='scale' cannot be found: .* Scale the feat"):
+        make().fit(X * 1e200, y)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("C", [1e-30, 1e-6, 1e6, 1e30])
+def test_tiny_and_huge_c(kernel, C):
+    assert training_auc(make(kernel=kernel, C=C), X) > 0.8
+
+
+GAMMAS = [1e-30, 1e-9, 1e-3, 1e3, 1e30]
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial"])
+def test_tiny_and_huge_gamma(kernel, gamma):
+    assert training_auc(make(kernel=kernel, gamma=gamma), X) >= 0.5
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial"])
+def test_on_many_rows_tiny_and_huge_gamma_work_or_are_refused(kernel, gamma, many_rows):
+    if auc := training_auc_unless_refused(make(kernel=kernel, gamma=gamma), X):
+        assert auc >= 0.5
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_kernels_so_narrow_that_every_row_is_alone(selection):
+    assert training_auc(make(selection=selection, gamma=1e6, n_candidates=30), X) >= 0.5
+
+
+@pytest.mark.parametrize("mode", ["few rows", "many rows"])
+@pytest.mark.parametrize("selection", ["orthogonal", "greedy"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_heavy_tails(kernel, selection, mode, request):
+    """Log-normal features of up to 1e4 beside a median of 1, not scaled."""
+    if mode == "many rows":
+        request.getfixturevalue("many_rows")
+    assert training_auc(make(kernel=kernel, selection=selection), np.exp(3 * X)) > 0.6
+
+
+def test_a_polynomial_of_high_degree():
+    assert training_auc(make(kernel="polynomial", degree=50), X) > 0.6
+
+
+# -- sense ------------------------------------------------------------------------------------
+
+
+def test_labels_without_a_pattern_are_not_learnt():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(400, 5)), rng.integers(2, size=400)
+    model = make(4).fit(rows[::2], labels[::2])
+    assert abs(model.score(rows[1::2], labels[1::2]) - 0.5) < 0.12
+
+
+def test_a_linear_truth_is_ranked_as_logistic_regression_ranks_it():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 5))
+    labels = rows @ [1, -1, 2, 0, 0] + rng.normal(size=300) > 1
+    model = make(kernel="linear").fit(rows, labels)
+    logistic = LogisticRegression(solver="newton-cholesky").fit(rows, labels)
+    assert model.n_basis_ == 5
+    scores, logits = model.decision_function(rows), logistic.decision_function(rows)
+    assert np.corrcoef(scores, logits)[0, 1] > 0.99
+
+
+def test_relabelling_the_classes_reverses_the_ranking():
+    model, mirrored = make(n_candidates=1000).fit(X, y), make(n_candidates=1000).fit(X, 1 - y)
+    assert_array_equal(model.basis_indices_, mirrored.basis_indices_)
+    assert_allclose(mirrored.dual_coef_, -model.dual_coef_, rtol=1e-6)
