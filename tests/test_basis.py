@@ -89,15 +89,7 @@ def test_copies_of_centres_are_dependent_and_other_rows_are_not(X, kernel, as_fo
     assert_array_equal(projection.independent, ~np.isin(np.arange(len(X)), CENTRES))
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        np.float64,
-        pytest.param(
-            np.float32, marks=pytest.mark.xfail(strict=True, reason="rows stay float32 for cdist")
-        ),
-    ],
-)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_copies_of_centres_are_dependent_however_narrow_the_kernel(dtype):
     X = np.random.default_rng(0).normal(size=(20, 30)).astype(dtype)
     assert not build(X, range(20), RBF(512.0)).project(X).independent.any()

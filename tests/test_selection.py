@@ -117,7 +117,6 @@ def test_widths_share_the_candidates_unless_every_row_is_one(engine, n_candidate
     assert [len(draw(basis, width)[1]) for width in (0, 1)] == [n_drawn, n_drawn]
 
 
-@pytest.mark.xfail(strict=True, reason="rows that do not count are counted")
 def test_widths_need_not_share_when_every_row_that_counts_is_a_candidate(engine):
     engine.hold_out(np.arange(engine.n_rows) >= 90)
     basis = Basis(WIDTHS, 4, engine.precision)

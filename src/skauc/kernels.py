@@ -20,7 +20,13 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.moments import overall_variance
-from skauc.validation import check_choice, check_positive, check_whole_number, is_number
+from skauc.validation import (
+    check_choice,
+    check_positive,
+    check_whole_number,
+    is_number,
+    is_sequence,
+)
 
 Rows = np.ndarray | sparse.csr_array
 Columns = Callable[[Rows], np.ndarray]
@@ -83,7 +89,10 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     squares = row_norms(scaled_centres, squared=True)
     if squares.max(initial=0.0) > _FLOAT64_REACH and dtype == np.float64:
         return lambda rows: np.exp(
-            -ratios * cdist((rows - origin) * root, scaled_centres, "sqeuclidean")
+            -ratios
+            * cdist(
+                np.subtract(rows, origin, dtype=np.float64) * root, scaled_centres, "sqeuclidean"
+            )
         )
     if squares.max(initial=0.0) > _FLOAT32_REACH:
         dtype = np.float64
@@ -260,7 +269,7 @@ def check_gamma(kernel, gamma) -> None:
     if isinstance(gamma, str):
         check_choice("gamma", gamma, ("scale", "auto"))
         return
-    if np.ndim(gamma) == 0:
+    if not is_sequence(gamma):
         check_positive("gamma", gamma, "Larger values make narrower basis functions.")
         return
     if kernel != "rbf":

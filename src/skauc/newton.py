@@ -48,9 +48,11 @@ def minimise(
 
     Repeat: take the step's direction d; stop if the decrease that it promises, -g.d / 2, is
     nothing against the objective; search along d; stop after a full step that promised less than
-    ``tol`` times the objective, for the error left after it is of second order.
+    ``tol`` times the objective, for the error left after it is of second order, or after two
+    steps of any length that did, for rounding then keeps the step from being full.
     """
     point = objective.at(weights)
+    was_small = False
     for n_iter in range(1, max_iter + 1):
         gradient = objective.gradient(point)
         direction = step(objective, point, gradient)
@@ -59,8 +61,10 @@ def minimise(
             return Minimum(point, n_iter)
         line = objective.engine.direction(direction)
         length, point = search(objective, point, direction, line, slope=-2 * promised)
-        if length == 0 or (length == 1 and promised <= tol * point.value):
+        is_small = promised <= tol * point.value
+        if length == 0 or (is_small and (length == 1 or was_small)):
             return Minimum(point, n_iter)
+        was_small = is_small
     warnings.warn(
         f"Newton's method did not converge in max_iter={max_iter} iterations on a basis of "
         f"{len(weights)}: the last step promised a relative decrease of "

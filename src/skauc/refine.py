@@ -23,7 +23,8 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from skauc.basis import Basis
-from skauc.engines import KernelMoments
+from skauc.engines import KERNEL_OVERFLOW, KernelMoments
+from skauc.exceptions import InvalidDataError
 from skauc.kernels import RBF, same_format
 from skauc.newton import Minimum
 from skauc.objective import Objective, Point
@@ -153,6 +154,8 @@ class _Problem:
         The diagonal is raised a little, for free centres may meet.
         """
         gram = kernel.columns(centres, np.float64)(centres) * self.same_width
+        if not np.isfinite(gram).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
         ridge = self.objective.engine.precision**0.75
         return cholesky(gram + ridge * np.eye(len(gram)), lower=True), gram
 

@@ -141,7 +141,7 @@ def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
     def draw(basis: Basis, width: int):
         taken = [i for i, w in zip(basis.indices, basis.widths, strict=True) if w == width]
         n_rows = n_candidates
-        if engine.n_rows > n_candidates:
+        if engine.n_counting > n_candidates:
             n_rows = max(n_candidates // len(basis.kernels), 1)
         indices = engine.draw(n_rows, taken, random_state)
         return engine.rows(indices), indices

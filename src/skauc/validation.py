@@ -75,6 +75,13 @@ def check_choice(name: str, value, choices: Iterable[str]) -> str:
     return value
 
 
+def is_sequence(value) -> bool:
+    """Tell whether the value is a sequence of values, which may be ragged, and not a word."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return not isinstance(value, str | bytes) and hasattr(value, "__len__")
+
+
 def is_number(value) -> bool:
     """Tell whether the value is a real number and not a truth value."""
     return isinstance(value, Real) and not isinstance(value, bool)

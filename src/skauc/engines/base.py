@@ -63,6 +63,7 @@ class Engine(ABC):
     """
 
     n_rows: int
+    n_counting: int
     n_features: int
     size: int
     positive_weight: float

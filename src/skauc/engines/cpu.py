@@ -100,16 +100,16 @@ class CPUEngine(Engine):
         self.weights = self._all_weights if rows is None else self._all_weights * ~rows
         self.positive_weight = float(self.weights[self.positive].sum())
         self.negative_weight = float(self.weights.sum()) - self.positive_weight
-        counting = np.count_nonzero(self.weights)
-        self._counting = None if counting == self.n_rows else np.flatnonzero(self.weights)
+        self.n_counting = int(np.count_nonzero(self.weights))
+        is_whole = self.n_counting == self.n_rows
+        self._counting = None if is_whole else np.flatnonzero(self.weights)
 
     def draw(self, n_rows: int, taken, random_state) -> np.ndarray:
-        n_counting = self.n_rows if self._counting is None else len(self._counting)
         n_drawn = n_rows + len(taken)
-        if n_drawn >= n_counting:
-            drawn = np.arange(n_counting)
+        if n_drawn >= self.n_counting:
+            drawn = np.arange(self.n_counting)
         else:
-            drawn = sample_without_replacement(n_counting, n_drawn, random_state=random_state)
+            drawn = sample_without_replacement(self.n_counting, n_drawn, random_state=random_state)
         indices = drawn if self._counting is None else self._counting[drawn]
         return np.sort(indices[~np.isin(indices, taken)][:n_rows])
 

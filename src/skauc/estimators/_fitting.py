@@ -63,16 +63,20 @@ class Fitting:
         if linear is not None:
             objective.engine.append_linear(linear.origin, linear.scale)
 
-    def pursue(self, sizes: Collection[int], report: Callable[[], bool]) -> None:
-        """Grow the basis to the largest of ``sizes``; ``report`` may end it after any centre."""
+    def pursue(self, sizes: Collection[int], report: Callable[[], bool]) -> bool:
+        """Grow the basis to the largest of ``sizes``; return whether ``report`` ended it."""
+        is_ended = False
 
         def take(place: Place) -> bool:
+            nonlocal is_ended
             n_before = len(self.models)
             self._remember(place)
-            return len(self.models) > n_before and report()
+            is_ended = is_ended or (len(self.models) > n_before and report())
+            return is_ended
 
         walker = Walker(self.objective, self.basis, self.selector, self.minimise)
         self.weights = walk(walker, self.weights, sizes, take).point.weights
+        return is_ended
 
     def refine(self, refiner: Refiner, sample: Objective, *, on_all_rows: bool) -> None:
         """Descend on a sample and then, if asked to, on all rows; keep what validates better."""

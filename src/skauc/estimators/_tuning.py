@@ -83,7 +83,7 @@ class Tuner:
     def search(self, settings: list[Setting], Cs: tuple[float, ...], refine: tuple[bool, ...]):
         """Screen the structures on a few folds, follow the best to the end, then refine."""
         best = replace(settings[0], C=Cs[len(Cs) // 2])
-        if False in refine or len(settings) > 1:
+        if False in refine or len(settings) > 1 or len(Cs) > 1:
             survivors = self._screen(settings, Cs)
             folds, n_candidates = range(len(self.folds)), -(-self.base.n_candidates // 2)
             self._run(Job(s, fold, near, n_candidates) for s, near in survivors for fold in folds)
@@ -94,7 +94,8 @@ class Tuner:
             if FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
                 starts = starts[:1]
             for start in dict.fromkeys(starts):
-                self._try_refinement(replace(start, refine=True, n_basis=settings[0].n_basis))
+                start = replace(start, refine=True, n_basis=settings[0].n_basis)
+                self._try_refinement(start, is_asked_for=False not in refine)
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return the best structures on the first folds, each with the Cs that are near its own."""
@@ -119,13 +120,13 @@ class Tuner:
         self.scores = {}
         return survivors
 
-    def _try_refinement(self, setting: Setting) -> None:
+    def _try_refinement(self, setting: Setting, *, is_asked_for: bool) -> None:
         """Refine on the first folds; go on with the rest unless it falls behind there."""
         n_folds = len(self.folds)
         n_first = self._n_first()
         jobs = [Job(setting, fold, (setting.C,), self.base.n_candidates) for fold in range(n_folds)]
         self._run(jobs[:n_first])
-        if self._ranked_structures(n_first)[0] == setting.structure:
+        if is_asked_for or self._ranked_structures(n_first)[0] == setting.structure:
             self._run(jobs[n_first:])
 
     def _n_first(self) -> int:
@@ -134,7 +135,8 @@ class Tuner:
 
     def _run(self, jobs: Iterable[Job]) -> None:
         tasks = [delayed(score_job)(self.base, self.data, self.folds, job) for job in jobs]
-        for fold, scores in Parallel(self.n_jobs, return_as="generator_unordered")(tasks):
+        # In order: ties between settings go to the first, whatever the number of jobs.
+        for fold, scores in Parallel(self.n_jobs, return_as="generator")(tasks):
             for setting, score in scores.items():
                 self.scores.setdefault(setting, {})[fold] = score
             self.tick()
@@ -157,26 +159,27 @@ class Tuner:
             if len(by_fold) == n_folds
         }
 
-    def best_mean(self) -> Setting:
-        """Return the setting with the best mean."""
-        complete = self.complete()
+    def best_mean(self, refine: tuple[bool, ...] = (False, True)) -> Setting:
+        """Return the setting with the best mean, refined or not."""
+        complete = {s: scores for s, scores in self.complete().items() if s.refine in refine}
         return max(complete, key=lambda setting: (complete[setting].mean(), -setting.n_basis))
 
-    def choice(self) -> Setting:
+    def choice(self, refine: tuple[bool, ...]) -> Setting:
         """Return the simplest setting that is within one standard error of the best.
 
         The standard error is that of the difference from the best, fold by fold: folds that are
-        hard for all settings do not count as noise.
+        hard for all settings do not count as noise. A single fold has none.
         """
         complete = self.complete()
-        best = self.best_mean()
+        best = self.best_mean(refine)
 
         def is_as_good(setting: Setting) -> bool:
             difference = complete[best] - complete[setting]
-            error = difference.std(ddof=1) / np.sqrt(len(difference))
+            n_folds = len(difference)
+            error = difference.std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.0
             return difference.mean() <= error
 
-        good = [setting for setting in complete if is_as_good(setting)]
+        good = [s for s in complete if s.refine in refine and is_as_good(s)]
         return min(
             good,
             key=lambda s: (s.n_basis, s.refine, s.linear_term, -round(complete[s].mean(), 6), s.C),
@@ -191,7 +194,10 @@ def score_job(base: SparseKernelAUC, data: TrainingData, folds: list[Fold], job:
 
 def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     """Pursue once at the middle C; solve for every C on the columns of every size."""
-    _, test = fold
+    train, test = fold
+    is_used = np.zeros(len(data.positive), dtype=bool)
+    is_used[train] = is_used[test] = True
+    data = replace(data, weights=data.weights * is_used)
     model = _estimator(base, replace(job.setting, C=job.Cs[len(job.Cs) // 2]), job.n_candidates)
     held_out = np.zeros(len(data.positive), dtype=bool)
     held_out[test] = True

@@ -331,8 +331,8 @@ class SparseKernelAUC(KernelClassifier):
             if fitting.linear is not None:
                 engine.append_linear(fitting.linear.origin, fitting.linear.scale)
             for size in sizes:
-                fitting.pursue(retraining_sizes(self.retrain, size), report)
-                is_last = size == sizes[-1] or len(fitting.basis) < size
+                is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
+                is_last = is_ended or size == sizes[-1] or len(fitting.basis) < size
                 fitting.refine(refiner, self._objective(engine), on_all_rows=is_last)
                 if is_last:
                     break
@@ -372,7 +372,7 @@ class SparseKernelAUC(KernelClassifier):
         rows = np.flatnonzero(data.weights)
         positive = data.positive[rows]
         n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
-        n_held_out = int(np.ceil(len(rows) * self.validation_fraction))
+        n_held_out = max(int(np.ceil(len(rows) * self.validation_fraction)), 2)
         if n_fewest < 2 or not 2 <= n_held_out <= len(rows) - 2:
             raise InvalidDataError(
                 "`early_stopping` and `refine` hold out rows of both classes; the smaller class "

@@ -18,6 +18,7 @@ from skauc.validation import (
     check_positive,
     check_training,
     check_whole_number,
+    is_sequence,
 )
 
 # With few rows one set of folds misleads: repeat it.
@@ -166,11 +167,11 @@ class SparseKernelAUCCV(KernelClassifier):
         )
         base._check_parameters()
         folds = self._folds(data, seed)
+        refine = self._possible_refinement(data, folds)
         reporter = self._start_reporting(None, X, y, sample_weight)
         tuner = Tuner(base, data, folds, self.n_jobs, lambda: reporter.task("fold", lambda: None))
-        refine = _as_tuple(self.refine)
         tuner.search(self._settings(data), self._sorted_cs(), refine)
-        chosen = tuner.choice()
+        chosen = tuner.choice(refine)
         self.best_params_ = chosen.parameters()
         self.best_score_ = float(tuner.complete()[chosen].mean())
         self.cv_results_ = _results(tuner)
@@ -185,7 +186,8 @@ class SparseKernelAUCCV(KernelClassifier):
 
     def _check_parameters(self) -> None:
         check_whole_number("n_basis", self.n_basis, 1, "Set it to the largest model you want.")
-        Cs = self._sorted_cs()
+        Cs = DEFAULT_CS if self.Cs is None else self.Cs
+        Cs = list(Cs) if is_sequence(Cs) else [Cs]
         if len(Cs) == 0:
             raise InvalidParameterError(
                 "`Cs` must hold at least one value; got an empty sequence. Leave it out for "
@@ -194,7 +196,7 @@ class SparseKernelAUCCV(KernelClassifier):
         for C in Cs:
             check_positive("Cs", C, "Values from 0.1 to 100 are usual.")
         if self.gammas is not None:
-            if isinstance(self.gammas, str) or np.ndim(self.gammas) == 0 or not len(self.gammas):
+            if not is_sequence(self.gammas) or not len(self.gammas):
                 raise InvalidParameterError(
                     f"`gammas` must be a sequence of at least one gamma; got {self.gammas!r}. "
                     "Leave it out, or pass for instance ['scale', 0.1, [0.01, 0.1, 1]]."
@@ -247,7 +249,11 @@ class SparseKernelAUCCV(KernelClassifier):
             cv = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=seed)
         else:
             cv = check_cv(self.cv, data.positive, classifier=True)
-        folds = list(cv.split(np.zeros((len(data.positive), 1)), data.positive))
+        numbers = np.arange(len(data.positive))
+        folds = cv.split(numbers[:, None], data.positive)
+        folds = [tuple(numbers[np.asarray(rows)] for rows in fold) for fold in folds]
+        if not folds:
+            raise InvalidParameterError("`cv` must give at least one fold; got none. 5 is usual.")
         for number, fold in enumerate(folds):
             for part, rows in zip(("training", "test"), fold, strict=True):
                 counted = rows[data.weights[rows] > 0]
@@ -257,6 +263,19 @@ class SparseKernelAUCCV(KernelClassifier):
                         "Use stratified folds, or fewer of them."
                     )
         return folds
+
+    def _possible_refinement(self, data: TrainingData, folds: list) -> tuple[bool, ...]:
+        """Return whether to refine, without True where a fold has too few rows to hold some out."""
+        refine = tuple(map(bool, _as_tuple(self.refine)))
+        counted = [data.positive[train[data.weights[train] > 0]] for train, _ in folds]
+        if True not in refine or all(min(part.sum(), (~part).sum()) >= 2 for part in counted):
+            return refine
+        if False not in refine:
+            raise InvalidDataError(
+                "`refine` holds out rows of both classes, and a training part of `cv` has too few "
+                "rows of a class. Get more rows, or let `refine` be False."
+            )
+        return (False,)
 
 
 def _as_seed(random_state) -> int:
