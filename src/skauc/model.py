@@ -32,7 +32,11 @@ class Model:
 
 @dataclass(frozen=True)
 class PathRecord:
-    """One retraining: the size of the basis, how good the model was, and the model itself."""
+    """One retraining: the size of the basis, how good the model was, and the model itself.
+
+    ``is_refined`` says that refinement was tried at this size; the model is the refined one unless
+    the pursued one was better on the rows held out.
+    """
 
     n_basis: int
     objective: float

@@ -139,8 +139,8 @@ class SparseKernelAUC(KernelClassifier):
         Newton iterations in all.
     path_ : list of PathRecord
         One record per retraining: ``n_basis``, ``objective``, ``train_auc``, ``validation_auc``
-        (None where no rows are held out), ``seconds`` since the start, ``n_iter``, and the
-        ``model`` itself.
+        (None where no rows are held out), ``seconds`` since the start, ``n_iter``,
+        ``is_refined``, and the ``model`` itself.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
