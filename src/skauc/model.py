@@ -11,11 +11,15 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from skauc.engines.expansion import evaluate_expansion
 from skauc.kernels import Kernel, Rows
+from skauc.scaling import RankScaling
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Everything that scoring needs; models of one generation share their first centres."""
+    """Everything that scoring needs; models of one generation share their first centres.
+
+    Centres and linear coefficients are in the units of ``scaling``, where there is one.
+    """
 
     kernel: Kernel
     centres: Rows
@@ -24,6 +28,7 @@ class Model:
     linear_coef: np.ndarray | None
     intercept: float
     generation: int
+    scaling: RankScaling | None = None
 
     def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
         """Return the scores of the rows."""
@@ -49,16 +54,17 @@ class PathRecord:
 
 
 def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[np.ndarray]:
-    """Yield the scores of each model; kernel values are shared within a generation."""
+    """Yield the scores of each model of one fit; a generation shares its kernel values."""
     for _, generation in groupby(models, key=lambda model: model.generation):
         members = list(generation)
         widest = members[-1]
+        seen = rows if widest.scaling is None else widest.scaling.transform(rows)
         coef = np.zeros((len(widest.coef), len(members)))
         for column, model in zip(coef.T, members, strict=True):
             column[: len(model.coef)] = model.coef
-        scores = evaluate_expansion(widest.kernel, widest.centres, coef, rows, n_jobs)
+        scores = evaluate_expansion(widest.kernel, widest.centres, coef, seen, n_jobs)
         for column, model in zip(scores.T, members, strict=True):
-            yield column + model.intercept + _linear_part(model, rows)
+            yield column + model.intercept + _linear_part(model, seen)
 
 
 def _linear_part(model: Model, rows: Rows) -> np.ndarray | float:

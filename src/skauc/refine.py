@@ -58,8 +58,8 @@ class Refiner:
     """How long to descend, and when to give up."""
 
     minimise: Callable[[Objective, np.ndarray], Minimum]
-    max_iter: int = 300
-    patience: int = 25
+    max_iter: int = 100
+    patience: int = 15
 
     def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
         """Descend from ``start`` and return the point with the best AUC on the rows held out.

@@ -146,16 +146,19 @@ def test_the_linear_term_ranks_what_is_linear():
 
 @pytest.mark.parametrize("make_data", [moons, circles])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_noise_features_get_long_scales_and_the_auc_does_not_fall(make_data, seed):
+def test_the_auc_does_not_fall(make_data, seed):
     rows, labels = make_data(400, seed)
     rows_new, labels_new = make_data(2000, seed + 10)
     plain = make(random_state=seed).fit(rows, labels)
     refined = make(refine=True, random_state=seed).fit(rows, labels)
-    scales = refined.length_scales_
-    assert scales[2:].min() > scales[:2].min()
-    assert np.log(scales[2:]).mean() > np.log(scales[:2]).mean()
     # The standard error of either AUC is about 0.01.
     assert refined.score(rows_new, labels_new) > plain.score(rows_new, labels_new) - 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_features_get_long_scales(seed):
+    scales = make(refine=True, random_state=seed).fit(*circles(400, seed)).length_scales_
+    assert scales[2:].min() > scales[:2].max()
 
 
 def test_the_rows_held_out_end_up_in_the_fit():
@@ -190,13 +193,13 @@ def test_truncated_models_are_the_stages(model):
 
 def test_a_basis_that_doubles_is_refined_more_than_once():
     model = make(32, refine=True, n_candidates=20).fit(X, y)
-    assert [r.n_basis for r in model.path_ if r.is_refined] == [16, 32]
+    assert [r.n_basis for r in model.path_ if r.is_refined] == [4, 8, 16, 32]
     stages = list(model.staged_decision_function(X_NEW))
     for record, scores in zip(model.path_, stages, strict=True):
         smaller = model.truncate(record.n_basis)
         assert_allclose(explicit_scores(smaller, X_NEW), scores, rtol=1e-7, atol=1e-7)
     # The centres chosen after a refinement are rows in the learnt metric.
-    before, refined, after = (model.truncate(size) for size in (13, 16, 26))
+    before, refined, after = (model.truncate(size) for size in (3, 16, 26))
     assert_array_equal(before.length_scales_, np.ones(6))
     assert np.any(refined.length_scales_ != 1)
     assert_array_equal(after.length_scales_, refined.length_scales_)

@@ -20,6 +20,7 @@ BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
         SparseKernelAUC(n_basis=16, selection="greedy", retrain="always", solver="cg"),
         SparseKernelAUC(n_basis=4, kernel="laplacian", retrain="doubling"),
         SparseKernelAUC(n_basis=8, linear_term=True, gamma=[0.1, 1.0]),
+        SparseKernelAUC(n_basis=16, scaling="rank"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

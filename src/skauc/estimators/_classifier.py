@@ -182,6 +182,7 @@ def model_attributes(models: dict[int, Model], records: list[PathRecord], size: 
         "dual_coef_": model.coef,
         "linear_coef_": np.zeros(n_features) if linear_coef is None else linear_coef,
         "intercept_": model.intercept,
+        "scaling_": model.scaling,
         "gamma_": getattr(model.kernel, "gamma", None),
         "length_scales_": np.ones(n_features) if scales is None else 1.0 / scales,
         "n_iter_": sum(record.n_iter for record in path),

@@ -16,13 +16,16 @@ from skauc.moments import feature_moments
 from skauc.objective import Objective, Point
 from skauc.path import Place, Walker, walk
 from skauc.refine import Refined, Refiner, Shape, solve_for_shape
+from skauc.scaling import RankScaling
 from skauc.selection import Selector
 from skauc.validation import TrainingData
 
-# Refinement starts on this many rows, which give a good direction at a fraction of the cost.
-SAMPLE_ROWS = 12_000
+# Refinement works on this many rows, which give a good direction at a fraction of the cost; and so
+# long on all rows in the end.
+SAMPLE_ROWS = 8_000
+LAST_STEPS = 20
 # Smallest basis that is refined before it grows on.
-FIRST_REFINED = 16
+FIRST_REFINED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +54,23 @@ class Fitting:
         minimise: Callable,
         data: TrainingData,
         linear: LinearTerm | None = None,
+        scaling: RankScaling | None = None,
+        row_numbers: np.ndarray | None = None,
     ):
         self.objective, self.basis = objective, basis
         self.selector, self.minimise = selector, minimise
-        self.data, self.linear = data, linear
+        self.data, self.linear, self.scaling = data, linear, scaling
+        self.row_numbers = row_numbers
         self.records: list[PathRecord] = []
         self.models: dict[int, Model] = {}
         self.generation = 0
         self.started = time.perf_counter()
         self.weights = np.zeros(basis.n_linear)
-        if linear is not None:
-            objective.engine.append_linear(linear.origin, linear.scale)
+        self._append_linear()
+
+    def _append_linear(self) -> None:
+        if self.linear is not None:
+            self.objective.engine.append_linear(self.linear.origin, self.linear.scale)
 
     def pursue(self, sizes: Collection[int], report: Callable[[], bool]) -> bool:
         """Grow the basis to the largest of ``sizes``; return whether ``report`` ended it."""
@@ -78,17 +87,18 @@ class Fitting:
         self.weights = walk(walker, self.weights, sizes, take).point.weights
         return is_ended
 
-    def refine(self, refiner: Refiner, sample: Objective, *, on_all_rows: bool) -> None:
-        """Descend on a sample and then, if asked to, on all rows; keep what validates better."""
-        pursued, before = self._as_refined(), self.records[-1].validation_auc
-        found = pursued
-        for objective in (sample, self.objective) if on_all_rows else (sample,):
-            start, _ = solve_for_shape(objective, self.basis, found, self.minimise)
-            found = refiner.refine(objective, self.basis, start)
+    def refine(self, refiner: Refiner) -> None:
+        """Descend, and keep what validates best: never worse than what was there before."""
+        start, _ = solve_for_shape(self.objective, self.basis, self._as_refined(), self.minimise)
+        found = refiner.refine(self.objective, self.basis, start)
         point = self._adopt(found)
-        if before is not None and self.objective.engine.validation_auc(point.state) < before:
-            point = self._adopt(pursued)
         self._remember(Place(point, None, found.n_iter, is_retrained=True), is_refined=True)
+
+    def move_to(self, objective: Objective) -> None:
+        """Go on with the same basis on other rows: all of them, after a sample."""
+        self.objective = objective
+        self._append_linear()
+        self._adopt(self._as_refined())
 
     def finish(self, objective: Objective) -> None:
         """Fit the coefficients of the last model once more, on the rows of that objective."""
@@ -151,16 +161,20 @@ class Fitting:
         return Model(
             kernel=self.basis.kernel(),
             centres=self.basis.centres,
-            indices=np.asarray(self.basis.indices),
+            indices=self._row_numbers(np.asarray(self.basis.indices)),
             coef=self.basis.coef(weights),
             linear_coef=linear_coef,
             intercept=intercept,
             generation=self.generation,
+            scaling=self.scaling,
         )
+
+    def _row_numbers(self, indices: np.ndarray) -> np.ndarray:
+        return indices if self.row_numbers is None else self.row_numbers[indices]
 
 
 def refined_sizes(n_basis: int) -> list[int]:
-    """Return the sizes at which the basis is refined: halves of the last, from 16 or so on."""
+    """Return the sizes at which the basis is refined: halves of the last, from 4 or so on."""
     sizes = [n_basis]
     while sizes[0] >= 2 * FIRST_REFINED:
         sizes.insert(0, -(-sizes[0] // 2))
@@ -168,19 +182,23 @@ def refined_sizes(n_basis: int) -> list[int]:
 
 
 def draw_sample(data: TrainingData, held_out: np.ndarray, random_state) -> np.ndarray:
-    """Return rows for the first descent: half of them positive if there are as many.
+    """Return rows to refine on, and of those held out up to a third as many."""
+    learning = np.flatnonzero((data.weights > 0) & ~held_out)
+    kept = random_state.permutation(np.flatnonzero(held_out))[: SAMPLE_ROWS // 3]
+    sample = balanced_sample(data.positive, learning, SAMPLE_ROWS, random_state)
+    return np.sort(np.concatenate((sample, kept)))
 
-    The class ratio plays no part in a loss over pairs. Rows held out are all kept, up to as many.
+
+def balanced_sample(positive: np.ndarray, rows: np.ndarray, size: int, random_state) -> np.ndarray:
+    """Return up to ``size`` of the rows, half of each class if there are as many.
+
+    The class ratio plays no part in a loss over pairs.
     """
-    counting = (data.weights > 0) & ~held_out
-    n_positive = min(np.count_nonzero(data.positive & counting), SAMPLE_ROWS // 2)
-    groups = (
-        (data.positive & counting, n_positive),
-        (~data.positive & counting, SAMPLE_ROWS - n_positive),
-        (held_out, SAMPLE_ROWS),
-    )
-    parts = [random_state.permutation(np.flatnonzero(mask))[:size] for mask, size in groups]
-    return np.sort(np.concatenate(parts))
+    shuffled = random_state.permutation(rows)
+    of_class = [shuffled[positive[shuffled]], shuffled[~positive[shuffled]]]
+    fewer, more = sorted(of_class, key=len)
+    fewer = fewer[: size // 2]
+    return np.sort(np.concatenate((fewer, more[: size - len(fewer)])))
 
 
 def _dense(centres) -> np.ndarray:

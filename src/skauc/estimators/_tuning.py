@@ -1,14 +1,14 @@
 """Cross-validation that shares its work: one pursuit serves every size and every C.
 
-A *structure* is what the columns depend on: the widths, the linear term, refinement. For each
+A *structure* is what the columns depend on: scaling, widths, linear term, refinement. For each
 structure and fold the basis is pursued once, at the middle C; the coefficients for the other Cs
-are found on the same columns, from one C to the next. Structures that fall behind on the first
-folds are not tried on the rest.
+are found on the same columns, from one size to the next. Structures that fall behind on a few rows
+of the first folds, or on these folds, are not tried on the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,31 +16,35 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from skauc.engines import make_engine
+from skauc.estimators._fitting import balanced_sample
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.metrics import weighted_auc
 from skauc.objective import Objective, pair_weight
 from skauc.path import retraining_sizes
+from skauc.scaling import RankScaling
 from skauc.validation import TrainingData
 
 # Models smaller than this are not offered.
 SMALLEST_BASIS = 4
-# Basis and candidates of the first comparison of structures, and the folds it is made on.
+# The first comparison of structures: its basis, candidates, folds, and rows of a training part.
 SCREENING_BASIS = 32
 SCREENING_CANDIDATES = 25
 SCREENING_FOLDS = 2
+SCREENING_ROWS = 8000
 # Refinement goes on from the best pursuit, and starts from a plain kernel too where that is cheap
 # (fewer rows than these, where folds are repeated as well) or pays most (more than these).
 FEW_ROWS = 1000
 MANY_ROWS = 5000
-# Structures that are tried on all folds, and how far from the C that was best for them.
+# Structures that are compared at full size, and how far from the C that was best for them.
 SURVIVORS = 2
-NEAR = 2
+NEAR = 1
 
 
 @dataclass(frozen=True)
 class Setting:
     """One point of the grid."""
 
+    scaling: str | None
     gamma: float | tuple[float, ...]
     linear_term: bool
     refine: bool
@@ -55,7 +59,7 @@ class Setting:
     @property
     def structure(self) -> tuple:
         """What the columns depend on."""
-        return self.gamma, self.linear_term, self.refine
+        return self.scaling, self.gamma, self.linear_term, self.refine
 
 
 Scores = dict[Setting, dict[int, float]]
@@ -64,12 +68,14 @@ Fold = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Job:
-    """One structure on one fold."""
+    """One structure on one fold: the sizes at which it is retrained, and those judged."""
 
     setting: Setting
     fold: int
     Cs: tuple[float, ...]
     n_candidates: int
+    sizes: Collection[int]
+    judged: Collection[int]
 
 
 class Tuner:
@@ -81,15 +87,14 @@ class Tuner:
         self.scores: Scores = {}
 
     def search(self, settings: list[Setting], Cs: tuple[float, ...], refine: tuple[bool, ...]):
-        """Screen the structures on a few folds, follow the best to the end, then refine."""
+        """Screen the structures, follow the best to the end, then refine."""
         best = replace(settings[0], C=Cs[len(Cs) // 2])
         if False in refine or len(settings) > 1 or len(Cs) > 1:
-            survivors = self._screen(settings, Cs)
-            folds, n_candidates = range(len(self.folds)), -(-self.base.n_candidates // 2)
-            self._run(Job(s, fold, near, n_candidates) for s, near in survivors for fold in folds)
+            self._follow(self._screen(settings, Cs))
             best = self.best_mean()
         if True in refine:
-            plain = next((s for s in settings if not isinstance(s.gamma, tuple)), settings[0])
+            alike = [s for s in settings if s.scaling == best.scaling]
+            plain = next((s for s in alike if not isinstance(s.gamma, tuple)), alike[0])
             starts = [best, replace(plain, C=Cs[len(Cs) // 2])]
             if FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
                 starts = starts[:1]
@@ -98,20 +103,30 @@ class Tuner:
                 self._try_refinement(start, is_asked_for=False not in refine)
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
-        """Return the best structures on the first folds, each with the Cs that are near its own."""
+        """Return the best structures on few folds and rows, each with the Cs near its own."""
         small = [replace(s, n_basis=min(s.n_basis, SCREENING_BASIS)) for s in settings]
+        sizes = retraining_sizes("doubling", small[0].n_basis)
         n_first = self._n_first()
         few = min(self.base.n_candidates, SCREENING_CANDIDATES)
+        folds = [self._few_rows(fold) for fold in self.folds[:n_first]]
+
+        def compare(settings: list[Setting]) -> list[tuple]:
+            numbers = range(n_first)
+            self._run(
+                (Job(s, fold, Cs[::2], few, sizes, sizes) for s in settings for fold in numbers),
+                folds,
+            )
+            return _best_of_each_scaling_first(self._ranked_structures(n_first))
+
         # Widths first, without or with the linear term as it comes; then the other way with the
-        # best widths.
-        plain = [s for s in small if s.linear_term == small[0].linear_term]
-        other = [s for s in small if s.linear_term != small[0].linear_term]
-        self._run(Job(s, fold, Cs[::2], few) for s in plain for fold in range(n_first))
-        gamma = self._ranked_structures(n_first)[0][0]
-        other = [s for s in other if s.gamma == gamma]
-        self._run(Job(s, fold, Cs[::2], few) for s in other for fold in range(n_first))
+        # widths that are best with each scaling.
+        n_scalings = len({s.scaling for s in settings})
+        ranked = compare([s for s in small if s.linear_term == small[0].linear_term])
+        kernels = [structure[:2] for structure in ranked[:n_scalings]]
+        other = (s for s in small if s.linear_term != small[0].linear_term)
+        ranked = compare([s for s in other if s.structure[:2] in kernels])
         survivors = []
-        for structure in self._ranked_structures(n_first)[:SURVIVORS]:
+        for structure in ranked[:SURVIVORS]:
             tried = {s: np.mean(list(by.values())) for s, by in self.scores.items()}
             own = [s for s in tried if s.structure == structure]
             middle = Cs.index(max(own, key=tried.get).C)
@@ -120,21 +135,54 @@ class Tuner:
         self.scores = {}
         return survivors
 
+    def _few_rows(self, fold: Fold) -> Fold:
+        """Return a part of a fold's rows, as even between the classes as may be."""
+        random_state = check_random_state(self.base.random_state)
+        sizes = SCREENING_ROWS, SCREENING_ROWS // 2
+        return tuple(
+            balanced_sample(self.data.positive, rows, size, random_state)
+            for rows, size in zip(fold, sizes, strict=True)
+        )
+
+    def _follow(self, survivors: list) -> None:
+        """Compare at full size on the first folds; go on with the best on the others."""
+        n_first, n_candidates = self._n_first(), -(-self.base.n_candidates // 2)
+        sizes = sorted(retraining_sizes(self.base.retrain, self.base.n_basis))
+        # Every second of them, the last included: a step of about the root of two.
+        judged = sizes[::-2]
+
+        def run(survivors: list, numbers: range) -> None:
+            self._run(
+                (
+                    Job(s, f, near, n_candidates, sizes, judged)
+                    for s, near in survivors
+                    for f in numbers
+                ),
+                self.folds,
+            )
+
+        run(survivors, range(n_first))
+        best = self._ranked_structures(n_first)[0]
+        winner = [(s, near) for s, near in survivors if s.structure == best]
+        run(winner, range(n_first, len(self.folds)))
+
     def _try_refinement(self, setting: Setting, *, is_asked_for: bool) -> None:
-        """Refine on the first folds; go on with the rest unless it falls behind there."""
-        n_folds = len(self.folds)
-        n_first = self._n_first()
-        jobs = [Job(setting, fold, (setting.C,), self.base.n_candidates) for fold in range(n_folds)]
-        self._run(jobs[:n_first])
-        if is_asked_for or self._ranked_structures(n_first)[0] == setting.structure:
-            self._run(jobs[n_first:])
+        """Refine on one fold, on the first few, on all, as long as it does not fall behind."""
+        n_candidates, n_folds = -(-self.base.n_candidates // 2), len(self.folds)
+        jobs = [Job(setting, fold, (setting.C,), n_candidates, (), ()) for fold in range(n_folds)]
+        n_done = 0
+        for n_next in sorted({1, self._n_first(), n_folds}):
+            self._run(jobs[n_done:n_next], self.folds)
+            n_done = n_next
+            if not is_asked_for and self._ranked_structures(n_done)[0] != setting.structure:
+                return
 
     def _n_first(self) -> int:
         """Return the number of folds that decide who goes on: a third of them, at least two."""
         return min(max(SCREENING_FOLDS, len(self.folds) // 3), len(self.folds))
 
-    def _run(self, jobs: Iterable[Job]) -> None:
-        tasks = [delayed(score_job)(self.base, self.data, self.folds, job) for job in jobs]
+    def _run(self, jobs: Iterable[Job], folds: list[Fold]) -> None:
+        tasks = [delayed(score_job)(self.base, self.data, folds[job.fold], job) for job in jobs]
         # In order: ties between settings go to the first, whatever the number of jobs.
         for fold, scores in Parallel(self.n_jobs, return_as="generator")(tasks):
             for setting, score in scores.items():
@@ -186,36 +234,43 @@ class Tuner:
         )
 
 
-def score_job(base: SparseKernelAUC, data: TrainingData, folds: list[Fold], job: Job):
-    """Return the fold and the scores of all settings that the job's pursuit serves."""
+def _best_of_each_scaling_first(ranked: list[tuple]) -> list[tuple]:
+    """Return the structures in their order, but the first of every scaling before the others."""
+    first = list({structure[0]: structure for structure in reversed(ranked)}.values())
+    first.sort(key=ranked.index)
+    return first + [structure for structure in ranked if structure not in first]
+
+
+def score_job(base: SparseKernelAUC, data: TrainingData, fold: Fold, job: Job):
+    """Return the fold's number and the scores of all settings that the job's pursuit serves."""
     score = _score_refined if job.setting.refine else _score_pursued
-    return job.fold, dict(score(base, data, folds[job.fold], job))
+    return job.fold, dict(score(base, data, fold, job))
 
 
 def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     """Pursue once at the middle C; solve for every C on the columns of every size."""
     train, test = fold
-    is_used = np.zeros(len(data.positive), dtype=bool)
-    is_used[train] = is_used[test] = True
-    data = replace(data, weights=data.weights * is_used)
+    part = data.part(np.concatenate((train, test)))
+    if job.setting.scaling is not None:
+        part = replace(part, X=RankScaling.of(data.part(train)).transform(part.X))
     model = _estimator(base, replace(job.setting, C=job.Cs[len(job.Cs) // 2]), job.n_candidates)
-    held_out = np.zeros(len(data.positive), dtype=bool)
-    held_out[test] = True
-    capacity = model._capacity(data)
-    with make_engine(model.engine, data, capacity=capacity, n_jobs=1) as engine:
-        engine.hold_out(held_out)
+    capacity = model._capacity(part)
+    with make_engine(model.engine, part, capacity=capacity, n_jobs=1) as engine:
+        engine.hold_out(np.arange(len(part.positive)) >= len(train))
         random_state = check_random_state(model.random_state)
-        fitting = model._start_fitting(engine, data, capacity, random_state)
-        fitting.pursue(retraining_sizes(model.retrain, model.n_basis), lambda: False)
-        # Every second size of the path, the last included: a step of about the root of two.
-        sizes = [record.n_basis for record in fitting.records][::-2]
-        for size in (size for size in sizes if size >= min(SMALLEST_BASIS, sizes[0])):
+        fitting = model._start_fitting(engine, part, capacity, random_state)
+        fitting.pursue(job.sizes, lambda: False)
+        solved = {C: np.zeros(0) for C in job.Cs}
+        sizes = [record.n_basis for record in fitting.records]
+        smallest, last = min(SMALLEST_BASIS, sizes[-1]), sizes[-1]
+        for size in (n for n in sizes if n == last or (n in job.judged and n >= smallest)):
             engine.resize(fitting.basis.n_linear + size)
-            weights = np.zeros(engine.size)
             for C in job.Cs:
+                # The basis is orthonormal: the best weights of a smaller one are a good start.
+                weights = np.append(solved[C], np.zeros(engine.size - len(solved[C])))
                 objective = Objective(engine, pair_weight(C, engine))
                 point = fitting.minimise(objective, weights).point
-                weights = point.weights
+                solved[C] = point.weights
                 setting = replace(job.setting, C=C, n_basis=size)
                 yield setting, engine.validation_auc(point.state)
 

@@ -12,7 +12,13 @@ from skauc.basis import Basis
 from skauc.engines import ENGINES, Engine, make_engine
 from skauc.estimators._callbacks import with_callbacks
 from skauc.estimators._classifier import KernelClassifier, model_attributes, unchanged_on_error
-from skauc.estimators._fitting import Fitting, LinearTerm, draw_sample, refined_sizes
+from skauc.estimators._fitting import (
+    LAST_STEPS,
+    Fitting,
+    LinearTerm,
+    draw_sample,
+    refined_sizes,
+)
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.model import PathRecord
@@ -21,6 +27,7 @@ from skauc.newton import SOLVERS, make_step, minimise
 from skauc.objective import Objective, pair_weight
 from skauc.path import SCHEDULES, retraining_sizes
 from skauc.refine import Refiner
+from skauc.scaling import check_scaling, scale
 from skauc.selection import SELECTIONS, make_selector
 from skauc.validation import (
     TrainingData,
@@ -68,6 +75,10 @@ class SparseKernelAUC(KernelClassifier):
     linear_term : bool, default=False
         Add a linear part, f(x) = w.x + kernel part, penalised like the rest. For data whose truth
         is nearly linear.
+    scaling : {None, "rank"}, default=None
+        "rank" replaces every feature by its standardised rank among the training rows, by a
+        piecewise linear map, before the kernel sees it. For tables as they come, with heavy tails
+        and odd units; dense rows only.
     selection : {"orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"}, \
             default="orthogonal"
         How the next centre is chosen among the candidates: by the gain of one Newton step over
@@ -87,7 +98,8 @@ class SparseKernelAUC(KernelClassifier):
         Move the centres and learn one length scale per feature, by descent on the same objective;
         "rbf" only. A stratified part of the rows is held out to stop the descent and to choose
         between the refined and the unrefined model, and joins the others in the last fit of the
-        coefficients. The basis is refined at 16 centres or so and whenever it has doubled.
+        coefficients. The basis is refined at 4 centres or so and whenever it has doubled,
+        on a sample of the rows where there are many, and on all of them in the end.
     early_stopping : bool, default=False
         Hold out a stratified part of the rows, end when its AUC stops improving, and keep the
         smallest model whose validation AUC is within ``tol`` of the best.
@@ -116,7 +128,8 @@ class SparseKernelAUC(KernelClassifier):
     n_basis_ : int
         Number of basis functions.
     basis_vectors_ : ndarray or CSR array of shape (n_basis_, n_features)
-        The centres, in the order in which they were chosen.
+        The centres, in the order in which they were chosen; in the units of ``scaling_`` where
+        there is one, whose ``inverse`` gives them in those of X.
     basis_indices_ : ndarray of shape (n_basis_,)
         Their rows in the training data; for k-means landmarks the nearest row, for refined
         centres the row they started from.
@@ -131,8 +144,10 @@ class SparseKernelAUC(KernelClassifier):
         The kernel's gamma as a number; with several widths, that of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
         Learnt length scales, ones without refinement: the kernel compares x / length_scales_.
+    scaling_ : RankScaling or None
+        The maps of the features.
     feature_spread_ : ndarray of shape (n_features_in_,)
-        Standard deviations of the features.
+        Standard deviations of the features, after scaling.
     feature_relevance_ : ndarray of shape (n_features_in_,)
         ``feature_spread_ / length_scales_``; see `rank_features` for what it means.
     n_iter_ : int
@@ -192,6 +207,7 @@ class SparseKernelAUC(KernelClassifier):
         degree=3,
         coef0=1.0,
         linear_term=False,
+        scaling=None,
         selection="orthogonal",
         n_candidates=100,
         retrain="geometric",
@@ -213,6 +229,7 @@ class SparseKernelAUC(KernelClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.linear_term = linear_term
+        self.scaling = scaling
         self.selection = selection
         self.n_candidates = n_candidates
         self.retrain = retrain
@@ -226,6 +243,11 @@ class SparseKernelAUC(KernelClassifier):
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.scaling is None
+        return tags
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -256,7 +278,7 @@ class SparseKernelAUC(KernelClassifier):
 
     def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
         """Fit, and return the interrupt that ended it early with a model in hand."""
-        data = check_training(self, X, y, sample_weight)
+        scaling, data = scale(self.scaling, check_training(self, X, y, sample_weight))
         random_state = check_random_state(self.random_state)
         held_out = self._hold_out(data, random_state)
         self.classes_ = data.classes
@@ -265,16 +287,17 @@ class SparseKernelAUC(KernelClassifier):
         make = partial(make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs)
         reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
         interrupt = None
-        with make(data) as engine:
-            engine.hold_out(held_out)
-            fitting = self._start_fitting(engine, data, capacity, random_state)
+        rows = draw_sample(data, held_out, random_state) if self.refine else None
+        with make(data if rows is None else data.part(rows)) as engine:
+            engine.hold_out(held_out if rows is None else held_out[rows])
+            fitting = self._start_fitting(engine, data, capacity, random_state, scaling, rows)
 
             def report() -> bool:
                 stop = reporter.task("centre", partial(_attributes, fitting))
                 return stop or self._has_converged(fitting.records)
 
             try:
-                self._grow(fitting, make, held_out, random_state, report)
+                self._grow(fitting, make, held_out, report)
             except KeyboardInterrupt as error:
                 if not fitting.models:
                     raise
@@ -293,7 +316,9 @@ class SparseKernelAUC(KernelClassifier):
         n_widths = 1 if isinstance(self.gamma, str) else np.size(self.gamma)
         return n_linear + min(self.n_basis, data.X.shape[0] * n_widths)
 
-    def _start_fitting(self, engine, data: TrainingData, capacity, random_state) -> Fitting:
+    def _start_fitting(
+        self, engine, data: TrainingData, capacity, random_state, scaling=None, rows=None
+    ) -> Fitting:
         gammas = resolve_gammas(self.gamma, self.kernel, data.X, data.weights)
         kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
         linear = LinearTerm.of(data) if self.linear_term else None
@@ -310,34 +335,38 @@ class SparseKernelAUC(KernelClassifier):
             random_state=random_state,
         )
         basis = Basis(kernels, capacity, engine.precision, n_linear)
-        return Fitting(self._objective(engine), basis, selector, optimise, data, linear)
+        objective = self._objective(engine)
+        return Fitting(objective, basis, selector, optimise, data, linear, scaling, rows)
 
     def _objective(self, engine: Engine) -> Objective:
         return Objective(engine, pair_weight(self.C, engine))
 
-    def _grow(self, fitting: Fitting, make, held_out, random_state, report) -> None:
+    def _grow(self, fitting: Fitting, make, held_out, report) -> None:
         if self.refine:
-            self._grow_refined(fitting, make, held_out, random_state, report)
+            self._grow_refined(fitting, make, held_out, report)
         else:
             fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
 
-    def _grow_refined(self, fitting: Fitting, make, held_out, random_state, report) -> None:
-        """Pursue and refine in turn, each time to twice the size; then fit on all rows."""
-        rows = draw_sample(fitting.data, held_out, random_state)
-        refiner = Refiner(fitting.minimise)
-        sizes = refined_sizes(self.n_basis)
-        with make(fitting.data.part(rows)) as engine:
-            engine.hold_out(held_out[rows])
-            if fitting.linear is not None:
-                engine.append_linear(fitting.linear.origin, fitting.linear.scale)
-            for size in sizes:
-                is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
-                is_last = is_ended or size == sizes[-1] or len(fitting.basis) < size
-                fitting.refine(refiner, self._objective(engine), on_all_rows=is_last)
-                if is_last:
-                    break
-        fitting.objective.engine.hold_out(None)
-        fitting.finish(self._objective(fitting.objective.engine))
+    def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
+        """Pursue and refine in turn, each time to twice the size; then go on with all rows."""
+        for size in refined_sizes(self.n_basis):
+            is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
+            fitting.refine(Refiner(fitting.minimise))
+            if is_ended or len(fitting.basis) < size:
+                break
+        if len(fitting.row_numbers) == np.count_nonzero(fitting.data.weights):
+            self._finish(fitting, fitting.objective.engine)
+            return
+        with make(fitting.data) as engine:
+            engine.hold_out(held_out)
+            fitting.move_to(self._objective(engine))
+            fitting.refine(Refiner(fitting.minimise, max_iter=LAST_STEPS))
+            self._finish(fitting, engine)
+
+    def _finish(self, fitting: Fitting, engine: Engine) -> None:
+        """Fit the coefficients of the last model to all rows, those held out included."""
+        engine.hold_out(None)
+        fitting.finish(self._objective(engine))
 
     def _check_parameters(self) -> None:
         check_whole_number(
@@ -345,6 +374,7 @@ class SparseKernelAUC(KernelClassifier):
         )
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
         check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
+        check_scaling(self.scaling)
         for name in ("linear_term", "refine", "early_stopping"):
             check_boolean(name, getattr(self, name))
         if self.refine and self.kernel != "rbf":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
@@ -12,6 +13,7 @@ from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_gamma, resolve_gammas
+from skauc.scaling import check_scaling, scale
 from skauc.validation import (
     TrainingData,
     check_n_jobs,
@@ -45,6 +47,9 @@ class SparseKernelAUCCV(KernelClassifier):
         Largest number of basis functions. All smaller sizes on the path are tried.
     linear_term : bool or sequence of bools, default=(False, True)
         Whether to add a linear part.
+    scaling : {None, "rank"} or sequence of these, default=(None, "rank")
+        Whether the kernel sees the features as they come or their ranks. Sparse rows are taken as
+        they come.
     refine : bool or sequence of bools, default=(False, True)
         Whether to refine centres and scales.
     n_candidates : int, default=100
@@ -73,8 +78,8 @@ class SparseKernelAUCCV(KernelClassifier):
         The model fitted with them to all rows. Its attributes (``basis_vectors_``,
         ``dual_coef_``, ``path_`` and so on) are this estimator's own, too.
     cv_results_ : dict of ndarrays
-        One entry per setting that came through the first comparison: ``param_C``,
-        ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_n_basis``,
+        One entry per setting that came through the first comparison: ``param_scaling``,
+        ``param_C``, ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_n_basis``,
         ``split0_test_score`` and so on (NaN on folds where it was not tried),
         ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
@@ -86,9 +91,10 @@ class SparseKernelAUCCV(KernelClassifier):
 
     Notes
     -----
-    For each widths-and-linear-term structure and fold the basis is pursued once and serves every
-    C and size. Structures are compared on two folds (five where folds are repeated) with up to 32
-    basis functions first; two of them are then followed through all folds.
+    For each scaling, choice of widths and linear term, and for each fold, the basis is pursued
+    once and serves every C and size. These structures are compared on two folds (five where folds
+    are repeated) with up to 32 basis functions first; two of them are then followed through all
+    folds.
 
     Examples
     --------
@@ -109,6 +115,7 @@ class SparseKernelAUCCV(KernelClassifier):
         gammas=None,
         n_basis=64,
         linear_term=(False, True),
+        scaling=(None, "rank"),
         refine=(False, True),
         n_candidates=100,
         cv=None,
@@ -122,6 +129,7 @@ class SparseKernelAUCCV(KernelClassifier):
         self.gammas = gammas
         self.n_basis = n_basis
         self.linear_term = linear_term
+        self.scaling = scaling
         self.refine = refine
         self.n_candidates = n_candidates
         self.cv = cv
@@ -204,6 +212,13 @@ class SparseKernelAUCCV(KernelClassifier):
             for gamma in self.gammas:
                 check_gamma("rbf", gamma)
         check_n_jobs(self.n_jobs)
+        if not _as_tuple(self.scaling):
+            raise InvalidParameterError(
+                "`scaling` must hold at least one of None and 'rank'; got an empty sequence. Use "
+                "(None, 'rank') to try both."
+            )
+        for scaling in _as_tuple(self.scaling):
+            check_scaling(scaling)
         for name in ("linear_term", "refine"):
             values = _as_tuple(getattr(self, name))
             if not values or not all(isinstance(value, bool | np.bool_) for value in values):
@@ -217,22 +232,30 @@ class SparseKernelAUCCV(KernelClassifier):
 
     def _settings(self, data: TrainingData) -> list[Setting]:
         """Return one unrefined setting per structure."""
-        if self.gammas is None:
-            scale = resolve_gammas("scale", "rbf", data.X, data.weights)[0]
-            gammas = [list(np.atleast_1d(m) * scale) for m in DEFAULT_GAMMAS]
-        else:
-            gammas = [resolve_gammas(gamma, "rbf", data.X, data.weights) for gamma in self.gammas]
         return [
             Setting(
+                scaling=scaling,
                 gamma=tuple(map(float, gamma)) if len(gamma) > 1 else float(gamma[0]),
                 linear_term=bool(linear_term),
                 refine=False,
                 C=self._sorted_cs()[0],
                 n_basis=self.n_basis,
             )
-            for gamma in gammas
+            for scaling in self._possible_scalings(data)
+            for gamma in self._resolved_gammas(scale(scaling, data)[1])
             for linear_term in _as_tuple(self.linear_term)
         ]
+
+    def _possible_scalings(self, data: TrainingData) -> tuple:
+        """Return the scalings to try, without ranks for sparse rows if there is another."""
+        scalings = tuple(dict.fromkeys(_as_tuple(self.scaling)))
+        return (None,) if sparse.issparse(data.X) and None in scalings else scalings
+
+    def _resolved_gammas(self, data: TrainingData) -> list:
+        if self.gammas is not None:
+            return [resolve_gammas(gamma, "rbf", data.X, data.weights) for gamma in self.gammas]
+        unit = resolve_gammas("scale", "rbf", data.X, data.weights)[0]
+        return [list(np.atleast_1d(multiple) * unit) for multiple in DEFAULT_GAMMAS]
 
     def _folds(self, data: TrainingData, seed: int) -> list:
         if self.cv is None or isinstance(self.cv, int | np.integer):
@@ -300,7 +323,7 @@ def _results(tuner: Tuner) -> dict[str, np.ndarray]:
     results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
     results["mean_test_score"] = np.nanmean(splits, axis=1)
     results["std_test_score"] = np.nanstd(splits, axis=1)
-    for name in ("C", "linear_term", "refine", "n_basis"):
+    for name in ("scaling", "C", "linear_term", "refine", "n_basis"):
         results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
     gammas = np.empty(len(settings), dtype=object)
     gammas[:] = [setting.gamma for setting in settings]

@@ -74,6 +74,7 @@ class TuningDisplay:
             row
             for row, its_gamma in enumerate(results["param_gamma"])
             if its_gamma == gamma
+            and results["param_scaling"][row] == best["scaling"]
             and results["param_linear_term"][row] == best["linear_term"]
             and results["param_refine"][row] == best["refine"]
         ]

@@ -1,0 +1,122 @@
+"""Rank scaling against its definition, and what it leaves unchanged."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.stats import rankdata
+
+from skauc import SparseKernelAUC
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.scaling import N_KNOTS, RankScaling
+from skauc.validation import TrainingData
+
+
+def ranks_of(X, weights=None):
+    X = np.asarray(X, dtype=float)
+    weights = np.ones(len(X)) if weights is None else weights
+    positive = np.arange(len(X)) % 2 == 0
+    return RankScaling.of(TrainingData(X, positive, weights, np.array([0, 1])))
+
+
+def skewed(n_rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    tails = np.exp(3 * rng.normal(size=(n_rows, 2)))
+    return np.column_stack((tails, rng.integers(0, 3, n_rows), rng.random(n_rows) < 0.1))
+
+
+def test_images_are_standardised_mid_ranks():
+    X = skewed()
+    images = ranks_of(X).transform(X)
+    assert_allclose(images.mean(axis=0), 0, atol=1e-10)
+    assert_allclose(images.std(axis=0), 1)
+    for column, image in zip(X.T, images.T, strict=True):
+        expected = rankdata(column) / len(column)
+        expected = (expected - expected.mean()) / expected.std()
+        # Between two knots a rank is known to the distance of the knots.
+        assert_allclose(image, expected, atol=2 * np.sqrt(12) / N_KNOTS)
+
+
+def test_order_and_ties_are_kept():
+    X = skewed()
+    images = ranks_of(X).transform(X)
+    for column, image in zip(X.T, images.T, strict=True):
+        order = np.argsort(column, kind="stable")
+        assert np.all(np.diff(image[order]) >= 0)
+        assert np.all(np.diff(image[order])[np.diff(column[order]) == 0] == 0)
+
+
+def test_each_map_is_the_interpolation_between_its_knots():
+    X, new = skewed(), skewed(seed=1)
+    scaling = ranks_of(X)
+    expected = [np.interp(*c) for c in zip(new.T, scaling.knots.T, scaling.levels.T, strict=True)]
+    assert_allclose(scaling.transform(new), np.transpose(expected), rtol=1e-12, atol=1e-12)
+
+
+@given(st.integers(0, 100), st.integers(2, 30))
+def test_weights_equal_repetition(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 2)).round(1)
+    weights = rng.integers(0, 4, n_rows).astype(float)
+    weights[:2] = 1
+    weighted, repeated = ranks_of(X, weights), ranks_of(np.repeat(X, weights.astype(int), axis=0))
+    assert_allclose(weighted.knots, repeated.knots)
+    assert_allclose(weighted.levels, repeated.levels, atol=1e-9)
+
+
+def test_monotone_maps_of_the_features_change_nothing():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = X.sum(axis=1) > 0
+    plain, bent = (SparseKernelAUC(8, scaling="rank").fit(rows, y) for rows in (X, np.exp(X)))
+    assert_allclose(plain.decision_function(X), bent.decision_function(np.exp(X)), atol=1e-6)
+
+
+def test_inverse_leads_back():
+    X = skewed()[:, :2]
+    scaling = ranks_of(X)
+    assert_allclose(scaling.inverse(scaling.transform(X)), X, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.0, -3.5, 1e30])
+def test_a_constant_feature_has_one_image(value):
+    scaling = ranks_of(np.full((5, 1), value))
+    assert_array_equal(scaling.transform(np.array([[value], [value - 1], [7.0]])), np.zeros((3, 1)))
+
+
+def test_precision_is_kept():
+    X = skewed().astype(np.float32)
+    assert ranks_of(X).transform(X).dtype == np.float32
+
+
+def test_the_estimator_scores_its_scaled_rows():
+    X = skewed()
+    y = X[:, 0] * X[:, 1] > 1
+    model = SparseKernelAUC(8, scaling="rank", linear_term=True, random_state=0).fit(X, y)
+    scaled = model.scaling_.transform(X)
+    plain = SparseKernelAUC(8, linear_term=True, random_state=0).fit(scaled, y)
+    assert_allclose(model.decision_function(X), plain.decision_function(scaled), atol=1e-8)
+    assert_array_equal(model.basis_vectors_, scaled[model.basis_indices_])
+    assert_allclose(list(model.staged_decision_function(X))[-1], model.decision_function(X))
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert_array_equal(twin.decision_function(X), model.decision_function(X))
+
+
+def test_without_scaling_there_is_none():
+    model = SparseKernelAUC(4).fit(skewed(), np.arange(300) % 2)
+    assert model.scaling_ is None
+
+
+@pytest.mark.parametrize("scaling", ["ranks", "", 1, True, ["rank"]])
+def test_other_words_are_refused(scaling):
+    with pytest.raises(InvalidParameterError, match=r"`scaling` must be None or 'rank'; got"):
+        SparseKernelAUC(scaling=scaling).fit(skewed(), np.arange(300) % 2)
+
+
+def test_sparse_rows_are_refused():
+    with pytest.raises(InvalidDataError, match="needs dense rows; got a sparse matrix"):
+        SparseKernelAUC(scaling="rank").fit(sparse.csr_array(skewed()), np.arange(300) % 2)
