@@ -1,4 +1,4 @@
-"""What every classifier made of kernel basis functions can do once it is fitted."""
+"""What every classifier can do once it is fitted."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from skauc.metrics import auc
 from skauc.model import Model, PathRecord, scores_of_models
 from skauc.validation import check_rows, check_whole_number
 
+# What a fit sets besides the attributes that end in an underscore.
+PRIVATE = ("_model", "_models")
+
 
 @contextmanager
 def unchanged_on_error(estimator) -> Iterator[None]:
@@ -32,12 +35,14 @@ def unchanged_on_error(estimator) -> Iterator[None]:
 
 def fitted_attributes(estimator) -> dict:
     """Return what a fit has set."""
-    names = (name for name in vars(estimator) if name.endswith("_") or name == "_models")
+    names = (name for name in vars(estimator) if name.endswith("_") or name in PRIVATE)
     return {name: vars(estimator)[name] for name in names}
 
 
-class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
-    """Scoring, prediction, the path and its truncation."""
+class RankingClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
+    """Scoring and prediction; ``_model`` is the fitted `Model`."""
+
+    _model: Model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -60,24 +65,7 @@ class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        return self._models[self.n_basis_].scores(X, self.n_jobs)
-
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
-        """Yield the scores of each model on the path, one per record of ``path_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-
-        Yields
-        ------
-        scores : ndarray of shape (n_samples,)
-            The scores after a retraining.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        yield from scores_of_models([record.model for record in self.path_], X, self.n_jobs)
+        return self._model.scores(X, self.n_jobs)
 
     def predict(self, X):
         """Return the predicted labels.
@@ -114,6 +102,31 @@ class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
         """
         scores = self.decision_function(X)
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
+
+
+class KernelClassifier(RankingClassifier):
+    """The path of models from one fit, its truncation, and the relevance of features."""
+
+    @property
+    def _model(self) -> Model:
+        return self._models[self.n_basis_]
+
+    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+        """Yield the scores of each model on the path, one per record of ``path_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Yields
+        ------
+        scores : ndarray of shape (n_samples,)
+            The scores after a retraining.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        yield from scores_of_models([record.model for record in self.path_], X, self.n_jobs)
 
     @property
     def feature_relevance_(self) -> np.ndarray:
