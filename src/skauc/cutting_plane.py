@@ -10,8 +10,11 @@ stands for the risk; the *master problem*
     min 1/2 |w|^2 + C xi   subject to   <w, d_t> + xi >= offset_t for every plane t
 
 is a small quadratic programme and its value a lower bound. Its solution is w = C sum_t mix_t d_t
-with mix >= 0 and sum 1. The next plane is taken there, until the best w so far is within C * tol of
-the bound. The plane of c = 0, which says that the risk is not negative, is there from the start.
+with mix >= 0 and sum 1. The next plane is taken a *step* of the way from the best w so far to that
+solution: all the way in Joachims' method. After less than that either the best objective falls or
+the master problem's at that point rises, by at least a fraction step / 2 of the gap between them,
+so the method converges as well, in fewer rounds on most data. It ends when the best w is within
+C * tol of the bound. The plane of c = 0, by which no risk is negative, is there from the start.
 
 Values in this module are divided by C: they are in units of the risk.
 """
@@ -88,32 +91,35 @@ def minimise_by_planes(
     oracle: Callable[[np.ndarray], Cut],
     C: float,
     *,
+    step: float,
     tol: float,
     max_iter: int,
     report: Report = lambda solution: False,
 ) -> Solution:
     """Minimise 1/2 |w|^2 + C R(w), by the rounds of the module's docstring.
 
-    Each round: solve the master problem, score the rows with its w, ask the oracle for the plane
-    there, stop if the gap between the best objective and the best bound is at most ``tol``, tell
-    ``report`` and stop if it wants so, add the plane, drop planes that were idle for long.
+    Each round: solve the master problem, score the rows a ``step`` of the way to its solution, ask
+    the oracle for the plane there, stop if the gap between the best objective and the best bound
+    is at most ``tol``, tell ``report`` and stop if it wants so, add the plane, drop planes that
+    were idle for long.
     """
     planes = _Planes(space, C)
+    best = vector = space.zero()
     least, bound = np.inf, 0.0
     for n_iter in range(1, max_iter + 1):
-        mix = planes.mix(MASTER_SHARE * tol)
-        bound = max(bound, planes.value(mix))
-        vector = planes.combine(mix)
         scores = space.scores(vector)
         cut = oracle(_finite(scores))
-        value = planes.regulariser(mix) + cut.risk
+        value = 0.5 * space.inner(vector, vector) / C + cut.risk
         if value < least:
-            least, best = value, (vector, scores)
-        solution = Solution(*best, C * least, C * max(least - bound, 0.0), n_iter)
+            least, best, best_scores = value, vector, scores
+        planes.add(cut)
+        mix = planes.mix(MASTER_SHARE * tol)
+        bound = max(bound, planes.value(mix))
+        solution = Solution(best, best_scores, C * least, C * max(least - bound, 0.0), n_iter)
         if least - bound <= tol or report(solution):
             return solution
+        vector = (1.0 - step) * best + step * planes.combine(mix)
         planes.rest(mix)
-        planes.add(cut)
     warnings.warn(
         f"The cutting plane method did not converge in max_iter={max_iter} rounds: the mean hinge "
         f"may be {least - bound:.1e} too large, tol={tol:g}. Raise `max_iter` or `tol`, lower `C`, "
@@ -153,13 +159,9 @@ class _Planes:
         mix, self._slack = mix_planes(gram, np.append(0.0, self._offsets), self._slack, tol)
         return mix[1:]
 
-    def regulariser(self, mix: np.ndarray) -> float:
-        """Return |w|^2 / (2 C)."""
-        return 0.5 * float(mix @ self._gram @ mix)
-
     def value(self, mix: np.ndarray) -> float:
         """Return the lower bound that the weights prove, whether they are optimal or not."""
-        return float(self._offsets @ mix) - self.regulariser(mix)
+        return float(self._offsets @ mix - 0.5 * mix @ self._gram @ mix)
 
     def combine(self, mix: np.ndarray) -> np.ndarray:
         """Return w."""
