@@ -98,28 +98,30 @@ def minimise_by_planes(
 ) -> Solution:
     """Minimise 1/2 |w|^2 + C R(w), by the rounds of the module's docstring.
 
-    Each round: solve the master problem, score the rows a ``step`` of the way to its solution, ask
-    the oracle for the plane there, stop if the gap between the best objective and the best bound
-    is at most ``tol``, tell ``report`` and stop if it wants so, add the plane, drop planes that
-    were idle for long.
+    The first plane is the one at zero. Each round: solve the master problem, score the rows a
+    ``step`` of the way from the best w to its solution, ask the oracle for the plane there, tell
+    ``report`` how it stands, stop if it wants so or if the gap between the best objective and the
+    best bound is at most ``tol``, drop planes that were idle for long, add the new one. Zero itself
+    is never the best: it ranks nothing, however close to the minimum it may be.
     """
     planes = _Planes(space, C)
-    best = vector = space.zero()
+    best = space.zero()
+    planes.add(oracle(space.scores(best)))
     least, bound = np.inf, 0.0
     for n_iter in range(1, max_iter + 1):
+        mix = planes.mix(MASTER_SHARE * tol)
+        bound = max(bound, planes.value(mix))
+        vector = (1.0 - step) * best + step * planes.combine(mix)
         scores = space.scores(vector)
         cut = oracle(_finite(scores))
         value = 0.5 * space.inner(vector, vector) / C + cut.risk
         if value < least:
             least, best, best_scores = value, vector, scores
-        planes.add(cut)
-        mix = planes.mix(MASTER_SHARE * tol)
-        bound = max(bound, planes.value(mix))
         solution = Solution(best, best_scores, C * least, C * max(least - bound, 0.0), n_iter)
-        if least - bound <= tol or report(solution):
+        if report(solution) or least - bound <= tol:
             return solution
-        vector = (1.0 - step) * best + step * planes.combine(mix)
         planes.rest(mix)
+        planes.add(cut)
     warnings.warn(
         f"The cutting plane method did not converge in max_iter={max_iter} rounds: the mean hinge "
         f"may be {least - bound:.1e} too large, tol={tol:g}. Raise `max_iter` or `tol`, lower `C`, "
@@ -202,11 +204,12 @@ def mix_planes(
         mix = multipliers / total
         slack += (total / (1.0 - right[-1] @ multipliers) - 1.0) / PULL
         slopes = gram @ mix
-        gap = float(mix @ slopes + np.max(offsets - slopes) - offsets @ mix)
+        largest = float(np.max(offsets - slopes))
+        gap = float(mix @ slopes - offsets @ mix) + largest
         if gap <= tol or gap > 0.5 * last_gap:
             break
         last_gap = gap
-    return mix, slack
+    return mix, largest
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
