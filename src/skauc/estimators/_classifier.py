@@ -1,4 +1,4 @@
-"""What every classifier can do once it is fitted."""
+"""What every classifier made of kernel basis functions can do once it is fitted."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from skauc.metrics import auc
 from skauc.model import Model, PathRecord, scores_of_models
 from skauc.validation import check_rows, check_whole_number
 
-# What a fit sets besides the attributes that end in an underscore.
-PRIVATE = ("_model", "_models")
-
 
 @contextmanager
 def unchanged_on_error(estimator) -> Iterator[None]:
@@ -35,14 +32,13 @@ def unchanged_on_error(estimator) -> Iterator[None]:
 
 def fitted_attributes(estimator) -> dict:
     """Return what a fit has set."""
-    names = (name for name in vars(estimator) if name.endswith("_") or name in PRIVATE)
+    hidden = ("_model", "_models")
+    names = (name for name in vars(estimator) if name.endswith("_") or name in hidden)
     return {name: vars(estimator)[name] for name in names}
 
 
-class RankingClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
-    """Scoring and prediction; ``_model`` is the fitted `Model`."""
-
-    _model: Model
+class ExpansionClassifier(ClassifierMixin, BaseEstimator):
+    """Scoring and prediction by the kernel expansion in ``_model``."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -104,8 +100,8 @@ class RankingClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
 
 
-class KernelClassifier(RankingClassifier):
-    """The path of models from one fit, its truncation, and the relevance of features."""
+class KernelClassifier(CallbackMixin, ExpansionClassifier):
+    """A classifier that grew its basis: the path, its truncation, and what the kernel looks at."""
 
     @property
     def _model(self) -> Model:

@@ -8,8 +8,8 @@ import numpy as np
 
 from skauc.cutting_plane import Solution, Space, minimise_by_planes
 from skauc.engines.threads import RowThreads
-from skauc.estimators._callbacks import with_callbacks
-from skauc.estimators._classifier import RankingClassifier, unchanged_on_error
+from skauc.estimators._callbacks import CallbackMixin, with_callbacks
+from skauc.estimators._classifier import ExpansionClassifier, unchanged_on_error
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.metrics import best_threshold
@@ -30,7 +30,7 @@ from skauc.validation import (
 STEP = 0.2
 
 
-class StructuralAUC(RankingClassifier):
+class StructuralAUC(CallbackMixin, ExpansionClassifier):
     """Binary classifier that maximises AUC by the plain hinge over all pairs, linear or kernel.
 
     It minimises
