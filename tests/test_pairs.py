@@ -12,6 +12,7 @@ from skauc.engines.threads import RowThreads
 from skauc.pairs import (
     BINS_PER_MARGIN,
     Cells,
+    _count_below,
     binned_cells,
     hessian_product,
     pair_statistics,
@@ -332,3 +333,24 @@ def test_threads_over_blocks_give_the_serial_result(make_cells, block_rows):
     assert_allclose(statistics.loss, expected.loss, rtol=1e-12)
     assert_allclose(pulls, residual(expected, scores, positive, weights), rtol=1e-12, atol=1e-11)
     assert_allclose(products, product(serial, positive, weights, columns), rtol=1e-12, atol=1e-11)
+
+
+# Counting the margins below a score
+
+
+@quick
+@given(
+    hnp.arrays(np.float64, st.integers(1, 40), elements=st.one_of(coarse_grid, any_magnitude)),
+    hnp.arrays(np.float64, st.integers(0, 40), elements=st.one_of(coarse_grid, any_magnitude)),
+)
+def test_counts_below_are_those_of_searchsorted(numbers, values):
+    ascending = np.sort(numbers)
+    values = np.concatenate((values, ascending, np.nextafter(ascending, np.inf)))
+    assert_array_equal(_count_below(ascending, values), np.searchsorted(ascending, values))
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e300, 1.7e308])
+def test_counts_below_at_the_ends_of_the_floats(scale):
+    ascending = np.array([-1.0, -0.5, 0.0, 0.0, 1.0]) * scale
+    values = np.array([-1.0, -0.7, -0.0, 0.5, 1.0]) * scale
+    assert_array_equal(_count_below(ascending, values), np.searchsorted(ascending, values))

@@ -10,9 +10,18 @@ __version__ = "0.1.0"
 _HOMES = {
     "SparseKernelAUC": "skauc.estimators",
     "SparseKernelAUCCV": "skauc.estimators",
+    "StructuralAUC": "skauc.estimators",
 }
 
-__all__ = ["SparseKernelAUC", "SparseKernelAUCCV", "__version__", "datasets", "metrics", "plotting"]
+__all__ = [
+    "SparseKernelAUC",
+    "SparseKernelAUCCV",
+    "StructuralAUC",
+    "__version__",
+    "datasets",
+    "metrics",
+    "plotting",
+]
 
 
 def __getattr__(name: str):

@@ -67,9 +67,46 @@ def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
     ranks[order] = np.arange(len(order), dtype=np.int32)
     cell[positive] = ranks
     negatives = scores[~positive]
-    cell[~positive] = np.searchsorted(margins[order], negatives, side="left")
+    cell[~positive] = _count_below(margins[order], negatives)
     origin = 0.5 * (scores[positive].min() + negatives.max())
     return Cells(cell, len(order) + 1, origin)
+
+
+@njit(cache=True, nogil=True)
+def _count_below(ascending, values):
+    """Return how many of the ascending numbers are below each value.
+
+    A table over uniform buckets says where the numbers of a value's bucket begin and end, and
+    bisection does the rest: the same as np.searchsorted, with fewer steps through less memory.
+    """
+    n = len(ascending)
+    lowest, width = ascending[0], ascending[-1] - ascending[0]
+    scale = n / width if width > 0 else 0.0
+    first = np.zeros(n + 1, np.int32)
+    for number in ascending:
+        first[_bucket(number, lowest, scale, n) + 1] += 1
+    first = np.cumsum(first)
+    counts = np.empty(len(values), np.int32)
+    for k in range(len(values)):
+        bucket = _bucket(values[k], lowest, scale, n)
+        low, high = first[bucket], first[bucket + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if ascending[middle] < values[k]:
+                low = middle + 1
+            else:
+                high = middle
+        counts[k] = low
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _bucket(value, lowest, scale, n_buckets):
+    # Rounding keeps the order of values, so buckets never contradict it.
+    place = (value - lowest) * scale
+    if not place > 0:
+        return 0
+    return int(min(place, n_buckets - 1.0))
 
 
 def binned_cells(

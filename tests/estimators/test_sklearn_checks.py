@@ -9,7 +9,7 @@ import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from skauc import SparseKernelAUC
+from skauc import SparseKernelAUC, StructuralAUC
 
 BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
 
@@ -21,6 +21,9 @@ BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
         SparseKernelAUC(n_basis=4, kernel="laplacian", retrain="doubling"),
         SparseKernelAUC(n_basis=8, linear_term=True, gamma=[0.1, 1.0]),
         SparseKernelAUC(n_basis=16, scaling="rank"),
+        StructuralAUC(),
+        StructuralAUC(10.0, kernel="rbf", tol=1e-2),
+        StructuralAUC(kernel="polynomial", degree=2, cache_size=1e-6),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -2,5 +2,6 @@
 
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.estimators.sparse_kernel_auc_cv import SparseKernelAUCCV
+from skauc.estimators.structural_auc import StructuralAUC
 
-__all__ = ["SparseKernelAUC", "SparseKernelAUCCV"]
+__all__ = ["SparseKernelAUC", "SparseKernelAUCCV", "StructuralAUC"]
