@@ -10,9 +10,24 @@ __version__ = "0.1.0"
 _HOMES = {
     "SparseKernelAUC": "skauc.estimators",
     "SparseKernelAUCCV": "skauc.estimators",
+    "inspect_model": "skauc.persistence",
+    "load_model": "skauc.persistence",
+    "save_model": "skauc.persistence",
 }
 
-__all__ = ["SparseKernelAUC", "SparseKernelAUCCV", "__version__", "datasets", "metrics", "plotting"]
+__all__ = [
+    "SparseKernelAUC",
+    "SparseKernelAUCCV",
+    "__version__",
+    "datasets",
+    "inspect_model",
+    "load_model",
+    "metrics",
+    "persistence",
+    "plotting",
+    "preprocessing",
+    "save_model",
+]
 
 
 def __getattr__(name: str):
