@@ -13,6 +13,7 @@ _HOMES = {
     "inspect_model": "skauc.persistence",
     "load_model": "skauc.persistence",
     "save_model": "skauc.persistence",
+    "to_onnx": "skauc.persistence",
 }
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "plotting",
     "preprocessing",
     "save_model",
+    "to_onnx",
 ]
 
 
