@@ -19,7 +19,7 @@ from skauc.persistence.archive import MAGIC, pack
 
 MEMORY = 200 * 10**6
 N_DAMAGED = 2000
-N_RESEALED = 600
+N_RESEALED = 500
 
 
 def damaged(content, rng):
@@ -118,10 +118,8 @@ def bombs(members):
     def with_node(**node):
         return with_schema(json.dumps({**node, "protocol": schema["protocol"]}).encode())
 
-    big = bytes(300 << 20)
-    yield "inflates to 300 MB", pack(1, {**members, "99.npy": big})
-    packed = pack(1, {"99.npy": big})
-    del big
+    packed = pack(1, {**members, "99.npy": bytes(300 << 20)})
+    yield "inflates to 300 MB", packed
     lying = packed[packed.index(b"\n") + 1 :].replace(
         struct.pack("<L", 300 << 20), struct.pack("<L", 100)
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from messy import make_messy
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
@@ -22,7 +23,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from tables import make_messy
 
 import skauc
 from skauc import SparseKernelAUC, SparseKernelAUCCV, inspect_model, load_model, save_model

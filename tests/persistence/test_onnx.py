@@ -8,6 +8,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 import skl2onnx
+from messy import make_messy
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
@@ -22,7 +23,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler
-from tables import make_messy
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV, to_onnx
 from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPackageError

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from messy import make_messy
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tables import make_messy
 
 from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError

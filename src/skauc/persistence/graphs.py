@@ -27,6 +27,7 @@ from sklearn.pipeline import Pipeline
 
 from skauc.exceptions import InvalidParameterError
 from skauc.persistence.converters import label_values, register, text_column
+from skauc.persistence.summary import is_own
 from skauc.preprocessing import TablePreprocessor
 
 __all__ = ["convert", "register"]
@@ -86,7 +87,7 @@ def _rename(model: ModelProto, names: dict[str, str]) -> None:
 
 
 def _flattened(model) -> _Flat:
-    if type(model).__module__.startswith("skauc.estimators"):
+    if is_own(model):
         return _Flat([], model)
     if isinstance(model, Pipeline):
         flat = _flattened(model.steps[-1][1])

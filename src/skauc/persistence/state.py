@@ -13,13 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from skauc.estimators import SparseKernelAUC, SparseKernelAUCCV
 from skauc.estimators._classifier import KernelClassifier, fitted_attributes, model_attributes
 from skauc.exceptions import ModelFileError
 from skauc.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from skauc.model import Model, PathRecord
+from skauc.persistence.summary import is_own
 from skauc.validation import is_number
 
 ESTIMATORS = {"SparseKernelAUC": SparseKernelAUC, "SparseKernelAUCCV": SparseKernelAUCCV}
@@ -35,16 +35,23 @@ _RECORD_FIELDS = (
     *("n_basis", "objective", "train_auc", "validation_auc", "seconds", "n_iter", "is_refined"),
 )
 
+# A sparse array can claim any number of features; some attributes are as long as that.
+_MOST_FEATURES = 1 << 21
+
 
 class StoredEstimator:
-    """A fitted estimator of ours in plain values; its deep copy is the estimator."""
+    """A fitted estimator of ours in plain values; its deep copy is the estimator.
+
+    ``__reduce_ex__`` says so and not ``__deepcopy__``, which wrappers that pass on unknown
+    attributes, such as FrozenEstimator, would take for their own.
+    """
 
     def __init__(self, name: str, parameters: dict, fitted: dict, models: dict | None):
         self.name, self.parameters = name, parameters
         self.fitted, self.models = fitted, models
 
-    def __deepcopy__(self, memo):
-        return _restored(self)
+    def __reduce_ex__(self, protocol):
+        return _restored, (self.name, self.parameters, self.fitted, self.models)
 
 
 class StoredStrings:
@@ -53,12 +60,16 @@ class StoredStrings:
     def __init__(self, text: str):
         self.text = text
 
-    def __deepcopy__(self, memo):
-        strings = json.loads(self.text)
-        _check(isinstance(strings, list) and all(isinstance(s, str) for s in strings), "strings")
-        array = np.empty(len(strings), dtype=object)
-        array[:] = strings
-        return array
+    def __reduce_ex__(self, protocol):
+        return _strings, (self.text,)
+
+
+def _strings(text: str) -> np.ndarray:
+    strings = json.loads(text)
+    _check(isinstance(strings, list) and all(isinstance(s, str) for s in strings), "strings")
+    array = np.empty(len(strings), dtype=object)
+    array[:] = strings
+    return array
 
 
 def to_plain(model, *, history: bool):
@@ -87,7 +98,7 @@ class _Swapping(pickle.Pickler):
         self.stored: dict[int, object] = {}
 
     def persistent_id(self, obj):
-        if isinstance(obj, BaseEstimator) and type(obj).__module__.startswith("skauc.estimators"):
+        if is_own(obj):
             found = _stored(obj, self.history)
         elif (
             isinstance(obj, np.ndarray) and obj.dtype == object and obj.ndim == 1 and _is_text(obj)
@@ -203,20 +214,20 @@ def _packed_rows(rows) -> dict:
     return {**parts, "n_features": rows.shape[1]}
 
 
-def _restored(stored: StoredEstimator):
+def _restored(name: str, parameters: dict, fitted: dict, models: dict | None):
     """Build the estimator, checking all that it is made of."""
-    _check(isinstance(stored.name, str) and stored.name in ESTIMATORS, "estimator")
-    estimator = _made(ESTIMATORS[stored.name], stored.parameters)
-    fitted = dict(stored.fitted)
+    _check(isinstance(name, str) and name in ESTIMATORS, "estimator")
+    estimator = _made(ESTIMATORS[name], parameters)
     best_parameters = fitted.pop("best_estimator_", None)
-    for name, value in fitted.items():
-        _check(name.endswith("_") and not name.startswith("_"), "attribute")
-        fitted[name] = _unplain(value)
-    if stored.models is not None:
-        n_iter, classes = fitted["n_iter_"], fitted["classes_"]
-        _check(isinstance(classes, np.ndarray) and classes.shape == (2,), "classes")
-        models, records = _unpacked(stored.models, fitted)
-        fitted |= model_attributes(models, records, max(models))
+    for attribute, value in fitted.items():
+        _check(attribute.endswith("_") and not attribute.startswith("_"), "attributes")
+        _check(isinstance(value, np.ndarray | dict) or _is_plain(value), "attributes")
+    classes = fitted.get("classes_", np.zeros(2))
+    _check(isinstance(classes, np.ndarray) and classes.shape == (2,), "classes")
+    if models is not None:
+        n_iter = fitted["n_iter_"]
+        by_size, records = _unpacked(models, fitted)
+        fitted |= model_attributes(by_size, records, max(by_size))
         fitted["n_iter_"] = n_iter
     vars(estimator).update(fitted)
     if best_parameters is not None:
@@ -235,17 +246,9 @@ def _made(kind, parameters):
     return kind(**{name: value for name, value in parameters.items() if name in known})
 
 
-def _unplain(value):
-    if isinstance(value, StoredStrings):
-        return value.__deepcopy__({})
-    if isinstance(value, np.ndarray | dict) or _is_plain(value):
-        return value
-    raise _broken("attribute")
-
-
 def _unpacked(packed: dict, fitted: dict) -> tuple[dict[int, Model], list[PathRecord]]:
     n_features = fitted["n_features_in_"]
-    _check(isinstance(n_features, int) and len(fitted["feature_spread_"]) == n_features, "features")
+    _check(type(n_features) is int and 0 < n_features <= _MOST_FEATURES, "features")
     sizes = packed["sizes"]
     _check(sizes == sorted(set(sizes)) and all(type(n) is int and n > 0 for n in sizes), "sizes")
     bases = [_unpacked_basis(basis, n_features) for basis in packed["bases"]]

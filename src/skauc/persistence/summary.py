@@ -11,9 +11,15 @@ from skauc.exceptions import ModelFileError
 from skauc.preprocessing import TablePreprocessor
 
 
+def is_own(model) -> bool:
+    """Tell whether this is an estimator of ours, and not a step before one."""
+    own = ("skauc.estimators.", "skauc.online.")
+    return isinstance(model, BaseEstimator) and type(model).__module__.startswith(own)
+
+
 def final_estimator(model):
     """Return the estimator of ours at the end of a pipeline and inside of wrappers."""
-    while not type(model).__module__.startswith("skauc.estimators"):
+    while not is_own(model):
         if isinstance(model, Pipeline):
             model = model.steps[-1][1]
         elif hasattr(model, "calibrated_classifiers_"):
@@ -59,7 +65,7 @@ def summary_of(model) -> dict:
     estimator = final_estimator(model)
     summary = {
         "estimator": type(estimator).__name__,
-        "classes": [str(label) for label in estimator.classes_],
+        "classes": [str(label) for label in getattr(estimator, "classes_", [])],
         "n_features": int(estimator.n_features_in_),
     }
     if hasattr(estimator, "path_"):
