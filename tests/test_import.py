@@ -10,7 +10,10 @@ import pytest
 
 import skauc
 
-OPTIONAL = {"numba", "llvmlite", "matplotlib", "typer", "rich", "pandas", "polars"}
+OPTIONAL = {
+    *("numba", "llvmlite", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow", "arff"),
+    *("skops", "skl2onnx", "onnx", "onnxruntime"),
+}
 
 
 @cache

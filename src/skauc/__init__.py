@@ -11,6 +11,10 @@ _HOMES = {
     "SparseKernelAUC": "skauc.estimators",
     "SparseKernelAUCCV": "skauc.estimators",
     "StructuralAUC": "skauc.estimators",
+    "inspect_model": "skauc.persistence",
+    "load_model": "skauc.persistence",
+    "save_model": "skauc.persistence",
+    "to_onnx": "skauc.persistence",
 }
 
 __all__ = [
@@ -19,8 +23,14 @@ __all__ = [
     "StructuralAUC",
     "__version__",
     "datasets",
+    "inspect_model",
+    "load_model",
     "metrics",
+    "persistence",
     "plotting",
+    "preprocessing",
+    "save_model",
+    "to_onnx",
 ]
 
 

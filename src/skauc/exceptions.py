@@ -11,3 +11,7 @@ class InvalidDataError(ValueError):
 
 class MissingPackageError(ImportError):
     """An optional package is needed and is not installed."""
+
+
+class ModelFileError(ValueError):
+    """A model cannot be stored, or a file is not a model file that can be trusted."""

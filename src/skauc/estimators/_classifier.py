@@ -172,6 +172,11 @@ class KernelClassifier(CallbackMixin, ExpansionClassifier):
                 f"`n_basis` must be at most the model's {self.n_basis_}; got {n_basis}. "
                 "Fit with a larger `n_basis` instead."
             )
+        if n_basis not in self._models:
+            raise InvalidParameterError(
+                f"`n_basis` must be one of the sizes that the model was saved with, "
+                f"{sorted(self._models)}; got {n_basis}. Save it with history=True to keep all."
+            )
         smaller = copy.copy(self)
         vars(smaller).update(model_attributes(self._models, self.path_, n_basis))
         return smaller.set_params(n_basis=n_basis)

@@ -1,0 +1,115 @@
+"""Where a table comes from: a file or standard input, compressed or not, and its format."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from skauc.exceptions import InvalidDataError, MissingPackageError
+from skauc.validation import check_choice
+
+STANDARD_INPUT = "-"
+_GZIP_MAGIC = b"\x1f\x8b"
+_PARQUET_MAGIC = b"PAR1"
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arff": "arff",
+    ".libsvm": "libsvm",
+    ".svmlight": "libsvm",
+    ".svm": "libsvm",
+}
+FORMATS = tuple(dict.fromkeys(_FORMATS.values()))
+
+
+@dataclass(frozen=True)
+class Source:
+    """The name by which errors call it, its format, and how to open it as often as needed."""
+
+    name: str
+    format: str
+    reopen: Callable[[], BinaryIO]
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open it, and turn what a damaged archive does into an error that says so."""
+        try:
+            with self.reopen() as file:
+                yield file
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InvalidDataError(
+                f"{self.name} is not a whole gzip file: {error}. Compress it again."
+            ) from error
+
+
+def find_source(path, format: str | None = None) -> Source:
+    """Return the source at that path, or at standard input for "-"."""
+    if format is not None:
+        check_choice("format", format, FORMATS)
+    if str(path) == STANDARD_INPUT:
+        return _standard_input(format)
+    path = Path(path)
+    beginning = _beginning_of(path)
+    if format is None:
+        format = _format_of(path)
+    if beginning.startswith(_GZIP_MAGIC):
+        return Source(str(path), format, lambda: gzip.open(path, "rb"))
+    return Source(str(path), format, lambda: open(path, "rb"))
+
+
+def _standard_input(format: str | None) -> Source:
+    content = sys.stdin.buffer.read()
+    if not content:
+        raise InvalidDataError("Standard input is empty. Pipe a table into it.")
+    if format is None:
+        format = "parquet" if content.startswith(_PARQUET_MAGIC) else "csv"
+    if content.startswith(_GZIP_MAGIC):
+        return Source("standard input", format, lambda: gzip.open(io.BytesIO(content), "rb"))
+    return Source("standard input", format, lambda: io.BytesIO(content))
+
+
+def _beginning_of(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            beginning = file.read(4)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"There is no file {path}. Check the name.") from error
+    except IsADirectoryError as error:
+        raise InvalidDataError(f"{path} is a folder. Name a file in it.") from error
+    except OSError as error:
+        raise InvalidDataError(
+            f"{path} cannot be read: {error.strerror}. Check its permissions."
+        ) from error
+    if not beginning:
+        raise InvalidDataError(f"{path} is empty. Pass a table with a header and rows.")
+    return beginning
+
+
+def _format_of(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    suffix = Path(name).suffix
+    if suffix not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise InvalidDataError(
+            f"The format of {path} cannot be told by its name. Names end in one of {known}, with "
+            f"or without .gz; or say which `format` it is: {', '.join(FORMATS)}."
+        )
+    return _FORMATS[suffix]
+
+
+def missing_package(error: ImportError) -> MissingPackageError:
+    """Return the error that says how to install what reads tables."""
+    return MissingPackageError(
+        f"Reading tables needs the package {error.name}, which is not installed. "
+        "Install it with: pip install 'skauc[tables]'"
+    )

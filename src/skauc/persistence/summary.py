@@ -1,0 +1,85 @@
+"""What a fitted model can tell about itself: its columns, its size, how well it was trained."""
+
+from __future__ import annotations
+
+import math
+
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from skauc.exceptions import ModelFileError
+from skauc.preprocessing import TablePreprocessor
+
+
+def is_own(model) -> bool:
+    """Tell whether this is an estimator of ours, and not a step before one."""
+    own = ("skauc.estimators.", "skauc.online.")
+    return isinstance(model, BaseEstimator) and type(model).__module__.startswith(own)
+
+
+def final_estimator(model):
+    """Return the estimator of ours at the end of a pipeline and inside of wrappers."""
+    while not is_own(model):
+        if isinstance(model, Pipeline):
+            model = model.steps[-1][1]
+        elif hasattr(model, "calibrated_classifiers_"):
+            model = model.calibrated_classifiers_[0].estimator
+        elif isinstance(getattr(model, "estimator_", None), BaseEstimator):
+            model = model.estimator_
+        elif isinstance(getattr(model, "estimator", None), BaseEstimator):
+            model = model.estimator
+        else:
+            raise ModelFileError(
+                f"{type(model).__name__} does not hold an estimator of skauc, such as "
+                "SparseKernelAUC, at its end"
+            )
+    return model
+
+
+def columns_of(model) -> list[dict[str, str]]:
+    """Return the names and kinds of the columns that the model takes."""
+    step = first_step(model)
+    if isinstance(step, TablePreprocessor):
+        return [{"name": str(name), "kind": kind} for name, kind in step.columns_.items()]
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{i}" for i in range(model.n_features_in_)]
+    return [{"name": str(name), "kind": "numeric"} for name in names]
+
+
+def first_step(model):
+    """Return the step that meets the rows first."""
+    while True:
+        if isinstance(model, Pipeline):
+            model = model.steps[0][1]
+        elif hasattr(model, "calibrated_classifiers_"):
+            model = model.calibrated_classifiers_[0].estimator
+        elif isinstance(getattr(model, "estimator_", None), BaseEstimator):
+            model = model.estimator_
+        else:
+            return model
+
+
+def summary_of(model) -> dict:
+    """Return how large the model is and how its training ended."""
+    estimator = final_estimator(model)
+    summary = {
+        "estimator": type(estimator).__name__,
+        "classes": [str(label) for label in getattr(estimator, "classes_", [])],
+        "n_features": int(estimator.n_features_in_),
+    }
+    if hasattr(estimator, "path_"):
+        last = estimator.path_[-1]
+        summary |= {
+            "n_basis": int(estimator.n_basis_),
+            "train_auc": _finite(last.train_auc),
+            "validation_auc": _finite(last.validation_auc),
+        }
+    if hasattr(estimator, "best_params_"):
+        summary["best_params"] = estimator.best_params_
+        summary["best_score"] = _finite(estimator.best_score_)
+    return summary
+
+
+def _finite(value) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
