@@ -12,7 +12,15 @@ _HOMES = {
     "SparseKernelAUCCV": "skauc.estimators",
 }
 
-__all__ = ["SparseKernelAUC", "SparseKernelAUCCV", "__version__", "datasets", "metrics", "plotting"]
+__all__ = [
+    "SparseKernelAUC",
+    "SparseKernelAUCCV",
+    "__version__",
+    "datasets",
+    "metrics",
+    "plotting",
+    "report",
+]
 
 
 def __getattr__(name: str):
