@@ -29,6 +29,7 @@ __all__ = [
     "persistence",
     "plotting",
     "preprocessing",
+    "report",
     "save_model",
     "to_onnx",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skauc.doc_links import DocLinkMixin
 from skauc.estimators._callbacks import CallbackMixin
 from skauc.exceptions import InvalidParameterError
 from skauc.metrics import auc
@@ -37,7 +38,7 @@ def fitted_attributes(estimator) -> dict:
     return {name: vars(estimator)[name] for name in names}
 
 
-class ExpansionClassifier(ClassifierMixin, BaseEstimator):
+class ExpansionClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
     """Scoring and prediction by the kernel expansion in ``_model``."""
 
     def __sklearn_tags__(self):

@@ -1,0 +1,44 @@
+"""How the scores of the two classes are spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Share of each class that may lie beyond an end of the axis, and is counted in the last bar.
+_BEYOND = 0.002
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreHistogram:
+    """Share of each class between neighbouring edges; scores beyond them are in the end bars."""
+
+    edges: np.ndarray
+    positives: np.ndarray
+    negatives: np.ndarray
+
+
+def score_histogram(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, n_bins: int | None = None
+) -> ScoreHistogram:
+    """Count both classes over the same bars, each as shares of its own weight.
+
+    The default number of bars grows with the rows of the smaller class, from 12 to 48.
+    """
+    if n_bins is None:
+        n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
+        n_bins = int(np.clip(2 * np.sqrt(n_fewest), 12, 48))
+    quantiles = [
+        np.quantile(scores[side], [_BEYOND, 1 - _BEYOND]) for side in (positive, ~positive)
+    ]
+    low, high = np.min(quantiles), np.max(quantiles)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, n_bins + 1)
+    inside = np.clip(scores, edges[0], edges[-1])
+    shares = [
+        np.histogram(inside[side], edges, weights=weights[side])[0] / weights[side].sum()
+        for side in (positive, ~positive)
+    ]
+    return ScoreHistogram(edges, *shares)

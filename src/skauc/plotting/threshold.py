@@ -1,0 +1,188 @@
+"""Recall, precision and cost against the threshold, to choose one."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skauc.curves import operating_points
+from skauc.plotting._matplotlib import axes_to_draw_on, import_pyplot
+from skauc.responses import ranking_scores
+from skauc.validation import check_positive, check_scored
+
+
+class ThresholdDisplay:
+    """Recall, precision and, with costs, the mean cost of a row, at each threshold.
+
+    A row is flagged if its score is at least the threshold.
+
+    It is recommended to use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
+    All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    thresholds : array-like of shape (n_thresholds,)
+        Thresholds, descending.
+    recall, precision : array-like of shape (n_thresholds,)
+        Share of the positives that is flagged, and share of the flagged rows that is positive.
+    cost : array-like of shape (n_thresholds,), default=None
+        Mean cost of a row.
+    best : float, default=None
+        The threshold to mark: that of least cost, or of best balanced accuracy without costs.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    cost_ax_ : matplotlib Axes or None
+        The axes of the cost, on the right.
+    figure_ : matplotlib Figure
+        The figure that holds them.
+    lines_ : dict of matplotlib Artists
+        The curves by name.
+
+    See Also
+    --------
+    sklearn.model_selection.TunedThresholdClassifierCV : Chooses a threshold by cross-validation.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skauc.plotting import ThresholdDisplay
+    >>> y_true, y_score = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
+    >>> display = ThresholdDisplay.from_predictions(y_true, y_score, costs=(1, 5))
+    >>> float(display.best)  # flags the last three: one false alarm, no miss
+    0.3
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, thresholds, recall, precision, cost=None, best=None):
+        self.thresholds = thresholds
+        self.recall = recall
+        self.precision = precision
+        self.cost = cost
+        self.best = best
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X, y, *, sample_weight=None, costs=None, ax=None, **kwargs
+    ) -> ThresholdDisplay:
+        """Score rows with a fitted classifier, and draw.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted binary classifier with `decision_function` or `predict_proba`.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that it was not fitted to.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        costs : tuple of two floats, default=None
+            The cost of a false alarm and of a miss. None draws no cost.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+            The display, drawn.
+        """
+        import_pyplot()
+        check_is_fitted(estimator)
+        return cls.from_predictions(
+            y,
+            ranking_scores(estimator, X),
+            sample_weight=sample_weight,
+            pos_label=estimator.classes_[1],
+            costs=costs,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls, y_true, y_score, *, sample_weight=None, pos_label=None, costs=None, ax=None, **kwargs
+    ) -> ThresholdDisplay:
+        """Draw from scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels, of any two values.
+        y_score : array-like of shape (n_samples,)
+            Scores, higher for rows that look more positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        pos_label : label, default=None
+            The label of the positive class. None takes the larger of the two in sorted order.
+        costs : tuple of two floats, default=None
+            The cost of a false alarm and of a miss. None draws no cost.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+            The display, drawn.
+        """
+        import_pyplot()
+        points = operating_points(*check_scored(y_true, y_score, sample_weight, pos_label))
+        cost, gain = None, points.balanced_accuracy
+        if costs is not None:
+            advice = "Pass the cost of a false alarm and of a miss, for instance (1, 20)."
+            total = points.cost(*(check_positive("costs", value, advice) for value in costs))
+            cost = total / (points.n_positive + points.n_negative)
+            gain = -cost
+        display = cls(
+            thresholds=points.thresholds,
+            recall=points.recall,
+            precision=points.precision,
+            cost=cost,
+            best=points.thresholds[np.argmax(gain)],
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, **kwargs) -> ThresholdDisplay:
+        """Draw the curves and mark the best threshold.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for each curve.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+            Itself.
+        """
+        self.ax_ = ax = axes_to_draw_on(ax)
+        self.figure_ = ax.figure
+        self.cost_ax_ = None
+        # Precision means nothing where nothing is flagged, at the first threshold.
+        self.lines_ = {
+            name: ax.plot(self.thresholds[1:], values[1:], label=name, **kwargs)[0]
+            for name, values in (("recall", self.recall), ("precision", self.precision))
+        }
+        if self.cost is not None:
+            self.cost_ax_ = ax.twinx()
+            style = {"color": "C2", "linestyle": "--", **kwargs}
+            line = self.cost_ax_.plot(self.thresholds, self.cost, label="cost", **style)[0]
+            self.lines_["cost"] = line
+            self.cost_ax_.set(ylabel="Mean cost of a row", ylim=(0, None))
+        handles = [*self.lines_.values()]
+        if self.best is not None:
+            what = "best balanced accuracy" if self.cost is None else "least cost"
+            label = f"{what}: {self.best:g}"
+            handles.append(ax.axvline(self.best, color="0.4", linewidth=1, label=label))
+        ax.set(xlabel="Threshold of the score", ylabel="Share", ylim=(-0.01, 1.01))
+        ax.grid(alpha=0.3, linewidth=0.6)
+        ax.legend(handles=handles)
+        return self

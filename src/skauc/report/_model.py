@@ -1,0 +1,188 @@
+"""What a report says of the model itself: its settings, its sizes, the scales it has learnt."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+
+import numpy as np
+
+from skauc.metrics import auc_interval
+from skauc.model import Model
+from skauc.report._missing import SEVERAL, Missing
+from skauc.report._opened import OpenedModel
+from skauc.report._rows import Rows
+
+_SAMPLE_ROWS = 60_000
+_MOST_FEATURES = 25
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """The classifier, what was set, and what comes before it."""
+
+    name: str
+    steps: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+    n_basis: int | None
+    n_numbers: int | None
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """AUC at each size of the model: on test rows with limits, on training rows, in folds."""
+
+    n_basis: tuple[int, ...]
+    test: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    train: tuple[float, ...]
+    chosen: int
+    n_sampled: int | None
+    cv_n_basis: tuple[int, ...]
+    cv_auc: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FeatureScales:
+    """Spread of the rows along each feature in length scales, the widest first."""
+
+    names: tuple[str, ...]
+    relevance: tuple[float, ...]
+    n_features: int
+
+
+def summarise(opened: OpenedModel) -> ModelSummary:
+    """Name the classifier, what was set other than by default, and its size."""
+    classifier = opened.classifier
+    steps = tuple(type(step).__name__ for step in opened.steps)
+    if classifier is None:
+        return ModelSummary("Ensemble", steps, (), None, None)
+    expansion = opened.expansion
+    return ModelSummary(
+        name=type(classifier).__name__,
+        steps=steps,
+        parameters=_changed_parameters(classifier),
+        n_basis=None if expansion is None else len(expansion.coef),
+        n_numbers=None if expansion is None else _count_numbers(expansion),
+    )
+
+
+def _count_numbers(model: Model) -> int:
+    """Return how many numbers the model keeps: centres, coefficients, scales, linear part."""
+    parts = (model.coef, model.linear_coef, getattr(model.kernel, "scales", None))
+    n_small = sum(np.size(part) for part in parts if part is not None)
+    return int(np.prod(model.centres.shape)) + n_small + 1
+
+
+def _changed_parameters(classifier) -> tuple[tuple[str, str], ...]:
+    defaults = inspect.signature(type(classifier)).parameters
+    chosen = getattr(classifier, "best_params_", {})
+    changed = {
+        name: value
+        for name, value in classifier.get_params(deep=False).items()
+        if name not in chosen and repr(value) != repr(defaults[name].default)
+    }
+    shown = [(f"{name} (chosen)", value) for name, value in chosen.items()] + [*changed.items()]
+    return tuple((name, _brief(value)) for name, value in shown)
+
+
+def _brief(value) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_brief(item) for item in value)
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def auc_by_size(opened: OpenedModel, test: Rows) -> Sizes | Missing:
+    """Score the test rows at each size on the model's path."""
+    classifier = opened.classifier
+    if classifier is None:
+        return SEVERAL
+    if not getattr(classifier, "path_", None) or not hasattr(
+        classifier, "staged_decision_function"
+    ):
+        return Missing(f"{type(classifier).__name__} keeps no path of smaller models.")
+    sample = test.sample(_SAMPLE_ROWS)
+    rows = opened.transform(sample.X)
+    stages = zip(classifier.path_, classifier.staged_decision_function(rows), strict=True)
+    # A size that was refined has two records; the later one is the model of that size.
+    by_size = {
+        record.n_basis: (
+            auc_interval(sample.positive, scores, sample_weight=sample.weights),
+            record.train_auc,
+        )
+        for record, scores in stages
+    }
+    if len(by_size) == 1:
+        return Missing("There are no smaller models to compare with: the path has one size.")
+    intervals, train = zip(*by_size.values(), strict=True)
+    cv_n_basis, cv_auc = _cross_validated(classifier)
+    return Sizes(
+        n_basis=tuple(map(int, by_size)),
+        test=tuple(float(interval.auc) for interval in intervals),
+        low=tuple(float(interval.low) for interval in intervals),
+        high=tuple(float(interval.high) for interval in intervals),
+        train=tuple(map(float, train)),
+        chosen=int(classifier.n_basis_),
+        n_sampled=None if sample is test else len(sample.positive),
+        cv_n_basis=cv_n_basis,
+        cv_auc=cv_auc,
+    )
+
+
+def _cross_validated(classifier) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return the mean AUC over the folds by size, for the other settings that were chosen."""
+    results = getattr(classifier, "cv_results_", None)
+    if results is None:
+        return (), ()
+    best = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in classifier.best_params_.items()
+    }
+    settings = zip(
+        results["param_n_basis"],
+        results["mean_test_score"],
+        *(results[f"param_{name}"] for name in ("C", "gamma", "linear_term", "refine")),
+        strict=True,
+    )
+    wanted = tuple(best[name] for name in ("C", "gamma", "linear_term", "refine"))
+    by_size = sorted(
+        (int(n), float(auc)) for n, auc, *others in settings if tuple(others) == wanted
+    )
+    return tuple(n for n, _ in by_size), tuple(auc for _, auc in by_size)
+
+
+_NOT_REFINED = Missing(
+    "No length scales were learnt: every feature counts as it was scaled before the fit. Fit with "
+    "refine=True to learn one for each feature."
+)
+_UNREFINED_WAS_BETTER = Missing(
+    "Length scales were tried and not kept: without them the model was better on the rows held "
+    "out. Every feature counts as it was scaled before the fit."
+)
+
+
+def feature_scales(opened: OpenedModel) -> FeatureScales | Missing:
+    """Rank the features by the scales that refinement has learnt."""
+    classifier = opened.classifier
+    if classifier is None:
+        return SEVERAL
+    if not hasattr(classifier, "length_scales_"):
+        return Missing(f"{type(classifier).__name__} learns no length scales.")
+    if np.all(classifier.length_scales_ == 1):
+        return _UNREFINED_WAS_BETTER if _was_refined(classifier) else _NOT_REFINED
+    relevance = classifier.feature_relevance_
+    names = opened.feature_names()
+    order = np.argsort(-relevance, kind="stable")[:_MOST_FEATURES]
+    return FeatureScales(
+        names=tuple(names[i] for i in order),
+        relevance=tuple(float(f"{relevance[i]:.5g}") for i in order),
+        n_features=len(names),
+    )
+
+
+def _was_refined(classifier) -> bool:
+    return any(record.is_refined for record in getattr(classifier, "path_", ()))

@@ -1,0 +1,113 @@
+"""A model taken apart: the preprocessing that rows go through, and the classifier at its heart."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+
+from skauc.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedModel:
+    """The fitted steps before a classifier, and the classifier, None for an ensemble of them."""
+
+    steps: tuple
+    classifier: object | None
+
+    @property
+    def expansion(self) -> Model | None:
+        """The centres, coefficients and kernel of the classifier, None for one of another kind."""
+        model = getattr(self.classifier, "_model", None)
+        if model is None and hasattr(self.classifier, "_models"):
+            model = self.classifier._models[self.classifier.n_basis_]
+        return model if isinstance(model, Model) else None
+
+    @property
+    def train_auc(self) -> float | None:
+        """The AUC on the training rows, where the classifier remembers it."""
+        path = getattr(self.classifier, "path_", None)
+        return float(path[-1].train_auc) if path else None
+
+    def transform(self, X):
+        """Return rows as the classifier sees them."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+    def inverse_transform(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return rows as they were before the steps, or None where they cannot be undone.
+
+        They can where each step keeps the number of features, has an inverse, and the steps take
+        what it returns back to the rows.
+        """
+        undone = rows
+        # Names that rows no longer have are nothing to warn of here.
+        with warnings.catch_warnings(action="ignore"):
+            try:
+                for step in reversed(self.steps):
+                    undone = as_dense(step.inverse_transform(undone))
+                    if undone.shape != rows.shape:
+                        return None
+                again = as_dense(self.transform(undone))
+            except Exception:  # whatever it was, the step cannot undo itself
+                return None
+        return undone if np.allclose(again, rows, rtol=1e-4, atol=1e-6) else None
+
+    def feature_names(self) -> list[str]:
+        """Return the names of the classifier's features."""
+        n_features = self.classifier.n_features_in_
+        named = getattr(self.classifier, "feature_names_in_", None)
+        if named is None and self.steps:
+            named = _names_out(self.steps)
+        if named is None or len(named) != n_features:
+            named = [f"x{i}" for i in range(n_features)]
+        return _without_prefixes([str(name) for name in named])
+
+
+def as_dense(rows) -> np.ndarray:
+    """Return rows as an array of floats."""
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=float)
+
+
+def open_model(model) -> OpenedModel:
+    """Take wrappers off: pipelines, calibration, thresholds, searches and frozen estimators."""
+    steps = []
+    while True:
+        if isinstance(model, Pipeline):
+            steps += [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
+            model = model.steps[-1][1]
+        elif isinstance(model, CalibratedClassifierCV):
+            if len(model.calibrated_classifiers_) != 1:
+                return OpenedModel(tuple(steps), None)
+            model = model.calibrated_classifiers_[0].estimator
+        elif isinstance(model, FrozenEstimator):
+            model = model.estimator
+        elif isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
+            model = model.estimator_
+        elif isinstance(model, BaseSearchCV):
+            model = model.best_estimator_
+        else:
+            return OpenedModel(tuple(steps), model)
+
+
+def _without_prefixes(names: list[str]) -> list[str]:
+    """Return names without what `ColumnTransformer` puts before them, if they stay different."""
+    short = [name.rpartition("__")[2] for name in names]
+    return short if len(set(short)) == len(names) else names
+
+
+def _names_out(steps) -> np.ndarray | None:
+    named_steps = [(str(number), step) for number, step in enumerate(steps)]
+    try:
+        return Pipeline(named_steps).get_feature_names_out()
+    except (AttributeError, ValueError):  # a step that does not tell, or has seen no names
+        return None

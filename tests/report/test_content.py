@@ -1,0 +1,401 @@
+"""What a report says, against scikit-learn and the rows themselves."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    confusion_matrix,
+    roc_auc_score,
+)
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    StandardScaler,
+)
+
+from skauc import SparseKernelAUC, SparseKernelAUCCV
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.metrics import auc_interval
+from skauc.report import make_report_content
+from skauc.report._missing import SEVERAL, Missing
+
+
+@pytest.fixture(scope="module")
+def content(tumours):
+    return make_report_content(*tumours.test, **tumours.train)
+
+
+def test_figures_are_those_of_the_metrics(tumours, content):
+    positive = tumours.y_test == "malignant"
+    scores = tumours.model.decision_function(tumours.X_test)
+    by_key = {score.key: score for score in content.scores}
+    interval = auc_interval(positive, scores)
+    auc = by_key["auc"]
+    assert (auc.value, auc.low, auc.high) == (interval.auc, interval.low, interval.high)
+    average = by_key["average_precision"]
+    assert_allclose(average.value, average_precision_score(positive, scores))
+    assert_allclose(by_key["partial_auc"].value, roc_auc_score(positive, scores, max_fpr=0.1))
+    for score in content.scores[:3]:
+        assert 0 <= score.low <= score.value <= score.high <= 1
+
+
+def test_every_threshold_has_the_counts_of_the_confusion_matrix(tumours, content):
+    scores = tumours.model.decision_function(tumours.X_test)
+    positive = tumours.y_test == "malignant"
+    entries = content.thresholds
+    for threshold, tp, fp in zip(
+        entries.thresholds, entries.true_positives, entries.false_positives, strict=True
+    ):
+        matrix = confusion_matrix(positive, scores >= threshold)
+        assert (matrix[1, 1], matrix[0, 1]) == (tp, fp)
+    assert (entries.n_positive, entries.n_negative) == (positive.sum(), (~positive).sum())
+
+
+def test_the_models_own_threshold_is_where_it_predicts(tumours, content):
+    predicted = tumours.model.predict(tumours.X_test) == "malignant"
+    scores = tumours.model.decision_function(tumours.X_test)
+    threshold = content.thresholds.thresholds[content.thresholds.own]
+    assert np.array_equal(scores >= threshold, predicted)
+
+
+def test_the_data_are_counted(tumours, content):
+    data = content.data
+    assert (data.positive_label, data.negative_label) == ("malignant", "benign")
+    assert (data.n_train, data.n_test) == (len(tumours.y_train), len(tumours.y_test))
+    assert data.n_test_positive == np.count_nonzero(tumours.y_test == "malignant")
+    assert data.n_features == 30
+    assert content.model.name == "SparseKernelAUC"
+    assert content.model.steps == ("StandardScaler",)
+    assert ("n_basis", "12") in content.model.parameters
+    assert content.model.n_basis == 12
+
+
+def test_sizes_follow_the_path(tumours, content):
+    rows = tumours.model[:-1].transform(tumours.X_test)
+    staged = list(tumours.model[-1].staged_decision_function(rows))
+    expected = [roc_auc_score(tumours.y_test == "malignant", scores) for scores in staged]
+    assert_allclose(content.sizes.test, expected)
+    assert content.sizes.chosen == content.sizes.n_basis[-1] == 12
+    assert content.sizes.test[-1] == pytest.approx(content.scores[0].value)
+
+
+def test_everything_is_plain(content):
+    text = json.dumps(asdict(content), allow_nan=False)
+    assert json.loads(text)["model"]["name"] == "SparseKernelAUC"
+
+
+def test_a_centre_that_is_a_row_is_shown_as_it_is_in_the_frame(tumours, content):
+    classifier = tumours.model[-1]
+    for centre, side in (
+        (content.centres.positive, "positive"),
+        (content.centres.negative, "negative"),
+    ):
+        row = tumours.X_train.iloc[classifier.basis_indices_[centre.number]]
+        for feature in content.centres.features:
+            assert getattr(feature, side) == row[feature.name]
+        assert centre.source == (
+            f"Row {classifier.basis_indices_[centre.number]:,} of the training rows."
+        )
+    assert content.centres.positive.score > content.centres.negative.score
+
+
+def test_typical_centres_are_most_alike_their_class(tumours, content):
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    classifier = tumours.model[-1]
+    rows = tumours.model[:-1].transform(tumours.X_test)
+    likeness = rbf_kernel(rows, classifier.basis_vectors_, gamma=classifier.gamma_)
+    positive = tumours.y_test == "malignant"
+    difference = likeness[positive].mean(axis=0) - likeness[~positive].mean(axis=0)
+    assert content.centres.positive.number == np.argmax(difference)
+    assert content.centres.negative.number == np.argmin(difference)
+
+
+def test_without_training_rows_scaling_is_undone(tumours, content):
+    alone = make_report_content(*tumours.test)
+    assert alone.centres.positive.source == "Its values before preprocessing."
+    shown = {feature.name: feature.positive for feature in alone.centres.features}
+    for feature in content.centres.features:
+        assert shown[feature.name] == pytest.approx(feature.positive)
+    assert alone.data.n_train is None
+    assert "could not be looked for" in alone.looked_at
+
+
+@pytest.fixture(scope="module")
+def encoded():
+    def fit(X, y, **kwargs):
+        encode = make_column_transformer(
+            (OneHotEncoder(), ["country"]),
+            (StandardScaler(), ["amount"]),
+            (FunctionTransformer(lambda frame: frame.astype("int64") / 1e17), ["placed"]),
+            ("passthrough", ["is_new"]),
+            sparse_threshold=0,
+        )
+        return make_pipeline(encode, SparseKernelAUC(8, random_state=0, **kwargs)).fit(X, y)
+
+    return fit
+
+
+def test_words_and_dates_come_from_the_training_frame(orders, encoded):
+    X, y = orders
+    model = encoded(X[:400], y[:400])
+    content = make_report_content(model, X[400:], y[400:], X_train=X[:400], y_train=y[:400])
+    row = X.iloc[model[-1].basis_indices_[content.centres.positive.number]]
+    shown = {feature.name: feature for feature in content.centres.features}
+    assert shown["country"].positive == row["country"]
+    assert shown["placed"].positive == str(row["placed"].date())
+    assert shown["amount"].positive == row["amount"]
+    assert shown["is_new"].positive == ("yes" if row["is_new"] else "no")
+    assert shown["country"].usual == X["country"][:400].mode()[0]
+
+
+def test_a_moved_centre_is_shown_as_its_nearest_training_row(orders, encoded):
+    X, y = orders
+    model = encoded(X[:400], y[:400], refine=True)
+    assert not np.all(model[-1].length_scales_ == 1)
+    content = make_report_content(model, X[400:], y[400:], X_train=X[:400], y_train=y[:400])
+    number = content.centres.positive.number
+    rows = model[:-1].transform(X[:400]) / model[-1].length_scales_
+    distances = np.linalg.norm(
+        rows - model[-1].basis_vectors_[number] / model[-1].length_scales_, axis=1
+    )
+    nearest = int(np.argmin(distances))
+    assert content.centres.positive.source == f"The training row nearest to it, row {nearest:,}."
+    assert len(content.features.names) == content.features.n_features == 6
+    assert list(content.features.relevance) == sorted(content.features.relevance, reverse=True)
+
+
+def test_centres_that_cannot_be_shown_say_why(orders, encoded):
+    X, y = orders
+    content = make_report_content(encoded(X[:400], y[:400]), X[400:], y[400:])
+    assert "Make the report with the training rows to see them" in content.centres.reason
+    assert "Fit with refine=True" in content.features.reason
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        FunctionTransformer(np.tanh),
+        SelectKBest(k=10),
+        PCA(5),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+def test_an_inverse_that_does_not_lead_back_is_not_believed(tumours, step):
+    model = make_pipeline(StandardScaler(), step, SparseKernelAUC(4, random_state=0))
+    model.fit(tumours.X_train, tumours.y_train)
+    assert (
+        "cannot be undone"
+        in make_report_content(model, tumours.X_test, tumours.y_test).centres.reason
+    )
+    content = make_report_content(model, tumours.X_test, tumours.y_test, **tumours.train)
+    assert content.centres.positive.source.startswith("Row ")
+
+
+@pytest.mark.parametrize("kind", ["array", "list", "polars", "sparse"])
+def test_rows_of_every_kind(tumours, kind):
+    make = {
+        "array": np.asarray,
+        "list": lambda X: np.asarray(X).tolist(),
+        "polars": lambda X: pl.DataFrame({name: X[name].to_numpy() for name in X}),
+        "sparse": lambda X: sparse.csr_array(np.asarray(X)),
+    }[kind]
+    X_train, X_test = make(tumours.X_train), make(tumours.X_test)
+    model = make_pipeline(StandardScaler(with_mean=False), SparseKernelAUC(8, random_state=0))
+    model.fit(X_train, tumours.y_train)
+    content = make_report_content(
+        model, X_test, tumours.y_test, X_train=X_train, y_train=tumours.y_train
+    )
+    names = {feature.name for feature in content.centres.features}
+    assert names == (set(tumours.X_train) if kind == "polars" else {f"x{i}" for i in range(30)})
+    assert content.centres.positive.source.startswith("Row ")
+
+
+def wrap(name, model, X, y):
+    if name == "calibrated":
+        return CalibratedClassifierCV(model, ensemble=False, cv=3).fit(X, y)
+    if name == "calibrated frozen":
+        return CalibratedClassifierCV(FrozenEstimator(model), ensemble=False).fit(X, y)
+    if name == "tuned threshold":
+        return TunedThresholdClassifierCV(model, cv=3).fit(X, y)
+    if name == "fixed threshold":
+        return FixedThresholdClassifier(
+            model, threshold=0.7, response_method="decision_function"
+        ).fit(X, y)
+    return GridSearchCV(model, {"sparsekernelauc__C": [1.0]}, cv=2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "name", ["calibrated", "calibrated frozen", "tuned threshold", "fixed threshold", "search"]
+)
+def test_wrappers_are_seen_through(tumours, name):
+    model = wrap(name, tumours.model, tumours.X_train, tumours.y_train)
+    content = make_report_content(model, tumours.X_test, tumours.y_test, **tumours.train)
+    assert content.model.name == "SparseKernelAUC"
+    assert content.sizes.chosen == 12
+    assert content.centres.positive.source.startswith("Row ")
+    predicted = model.predict(tumours.X_test) == "malignant"
+    own = content.thresholds.own
+    flagged = content.thresholds.true_positives[own] + content.thresholds.false_positives[own]
+    assert flagged == predicted.sum()
+
+
+def test_own_probabilities_are_said_to_be(tumours):
+    model = wrap("calibrated", tumours.model, tumours.X_train, tumours.y_train)
+    content = make_report_content(model, tumours.X_test, tumours.y_test)
+    assert content.calibration.is_own
+    assert "model's own probabilities" in content.calibration.source
+    probabilities = model.predict_proba(tumours.X_test)[:, 1]
+    assert content.calibration.brier == pytest.approx(
+        brier_score_loss(tumours.y_test == "malignant", probabilities)
+    )
+
+
+def test_probabilities_that_are_not_its_own_are_said_to_be(content):
+    assert not content.calibration.is_own
+    assert "gives no probabilities" in content.calibration.source
+    assert sum(content.calibration.n_rows) == content.data.n_test
+
+
+def test_an_ensemble_has_no_one_path(tumours):
+    model = CalibratedClassifierCV(tumours.model, cv=2).fit(tumours.X_train, tumours.y_train)
+    content = make_report_content(model, tumours.X_test, tumours.y_test)
+    assert content.sizes == content.features == content.centres == SEVERAL
+    assert content.model.name == "Ensemble"
+
+
+def test_other_classifiers_have_the_rest(tumours):
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    model.fit(tumours.X_train, tumours.y_train)
+    content = make_report_content(model, tumours.X_test, tumours.y_test, **tumours.train)
+    assert content.sizes == Missing("LogisticRegression keeps no path of smaller models.")
+    assert content.features == Missing("LogisticRegression learns no length scales.")
+    assert content.centres == Missing("LogisticRegression has no centres.")
+    assert content.calibration.is_own
+
+
+def test_one_size_has_nothing_to_compare_with(tumours):
+    model = SparseKernelAUC(1, random_state=0).fit(tumours.X_train, tumours.y_train)
+    content = make_report_content(model, tumours.X_test, tumours.y_test)
+    assert "no smaller models to compare with" in content.sizes.reason
+    assert content.model.n_basis == 1
+
+
+def test_wide_rows_show_the_features_that_differ_most():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2 == 0
+    X = rng.normal(size=(200, 300)) + y[:, None]
+    model = SparseKernelAUC(4, random_state=0).fit(X[:100], y[:100])
+    centres = make_report_content(model, X[100:], y[100:]).centres
+    assert (len(centres.features), centres.n_features) == (200, 300)
+    spread = {f"x{i}": sd for i, sd in enumerate(X[100:].std(axis=0))}
+    apart = [abs(each.positive - each.negative) / spread[each.name] for each in centres.features]
+    assert apart == sorted(apart, reverse=True)
+
+
+def test_cross_validated_sizes_are_shown_beside(tumours):
+    X = np.asarray(tumours.X_train)[:, :5]
+    model = SparseKernelAUCCV(
+        Cs=[1.0], gammas=["scale"], n_basis=8, refine=False, linear_term=False, cv=2, random_state=0
+    ).fit(StandardScaler().fit_transform(X), tumours.y_train)
+    X_test = StandardScaler().fit(X).transform(np.asarray(tumours.X_test)[:, :5])
+    content = make_report_content(model, X_test, tumours.y_test)
+    sizes = content.sizes
+    best = sizes.cv_auc[sizes.cv_n_basis.index(model.best_params_["n_basis"])]
+    assert best == pytest.approx(model.best_score_)
+    assert max(sizes.cv_n_basis) == 8
+    assert ("n_basis (chosen)", str(model.n_basis_)) in content.model.parameters
+    assert content.centres.positive.source == "Its own values."
+
+
+def test_weights_reach_every_count(tumours):
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], len(tumours.y_test))
+    content = make_report_content(*tumours.test, sample_weight=weights, **tumours.train)
+    scores = tumours.model.decision_function(tumours.X_test)
+    positive = tumours.y_test == "malignant"
+    assert_allclose(content.scores[0].value, roc_auc_score(positive, scores, sample_weight=weights))
+    assert content.sizes.test[-1] == pytest.approx(content.scores[0].value)
+    entries = content.thresholds
+    i = len(entries.thresholds) // 2
+    matrix = confusion_matrix(positive, scores >= entries.thresholds[i], sample_weight=weights)
+    assert_allclose(
+        [entries.false_positives[i], entries.true_positives[i]], matrix[:, 1], rtol=1e-9
+    )
+    assert content.data.is_weighted
+
+
+def test_costs_begin_at_the_ratio_of_the_classes(tumours, content):
+    ratio = np.mean(tumours.y_test == "benign") / np.mean(tumours.y_test == "malignant")
+    assert content.thresholds.false_alarm_cost == 1
+    assert content.thresholds.miss_cost == pytest.approx(ratio, rel=0.05)
+    given = make_report_content(*tumours.test, costs=(2, 50)).thresholds
+    assert (given.false_alarm_cost, given.miss_cost) == (2, 50)
+
+
+@pytest.mark.parametrize("costs", [3, (1, 2, 3), "ab"])
+def test_costs_are_two_numbers(tumours, costs):
+    with pytest.raises(InvalidParameterError, match=r"`costs` must be"):
+        make_report_content(*tumours.test, costs=costs)
+
+
+def test_bad_rows_are_told(tumours):
+    model, X, y = tumours.test
+    with pytest.raises(InvalidDataError, match="`X_train` was given without `y_train`"):
+        make_report_content(model, X, y, X_train=X)
+    with pytest.raises(InvalidDataError, match="got 143 rows and 142 labels"):
+        make_report_content(model, X, y[1:])
+    with pytest.raises(InvalidDataError, match=r"does not know: \['other'\]"):
+        make_report_content(model, X, np.append(y[1:], "other"))
+    with pytest.raises(InvalidDataError, match="must have two classes"):
+        make_report_content(model, X, np.full(143, "benign"))
+    with pytest.raises(NotFittedError):
+        make_report_content(SparseKernelAUC(), X, y)
+
+
+def test_one_positive_row_is_enough(tumours):
+    rows = np.append(
+        np.flatnonzero(tumours.y_test == "benign"), np.argmax(tumours.y_test == "malignant")
+    )
+    content = make_report_content(tumours.model, tumours.X_test.iloc[rows], tumours.y_test[rows])
+    assert "single test row" in content.calibration.reason
+    assert any("Only 1 positive test row" in warning.title for warning in content.warnings)
+
+
+def test_a_model_that_flags_nothing_has_the_highest_threshold(tumours):
+    model = FixedThresholdClassifier(
+        FrozenEstimator(tumours.model), threshold=1e9, response_method="decision_function"
+    ).fit(tumours.X_train, tumours.y_train)
+    assert make_report_content(model, tumours.X_test, tumours.y_test).thresholds.own == 0
+
+
+def test_many_rows_make_a_short_report():
+    rng = np.random.default_rng(0)
+    y = rng.random(80_000) < 0.02
+    X = pd.DataFrame(rng.normal(size=(80_000, 3)) + y[:, None], columns=list("abc"))
+    model = SparseKernelAUC(4, random_state=0).fit(X[:2_000], y[:2_000])
+    content = make_report_content(model, X[2_000:], y[2_000:], X_train=X, y_train=y)
+    assert len(content.thresholds.thresholds) <= 2_000
+    assert content.thresholds.n_distinct > 70_000
+    assert content.sizes.n_sampled == 60_000
+    assert len(json.dumps(asdict(content))) < 200_000
