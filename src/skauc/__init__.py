@@ -10,9 +10,14 @@ __version__ = "0.1.0"
 _HOMES = {
     "SparseKernelAUC": "skauc.estimators",
     "SparseKernelAUCCV": "skauc.estimators",
+    "OAM": "skauc.online",
+    "OILK": "skauc.online",
+    "OPAUC": "skauc.online",
+    "AdaOAM": "skauc.online",
+    "SAdaOAM": "skauc.online",
 }
 
-__all__ = ["SparseKernelAUC", "SparseKernelAUCCV", "__version__", "datasets", "metrics", "plotting"]
+__all__ = [*_HOMES, "__version__", "datasets", "metrics", "online", "plotting"]
 
 
 def __getattr__(name: str):
