@@ -11,6 +11,8 @@ class compiled:  # noqa: N801 - a decorator
 
     Compiled functions can call each other: numba asks a value for its ``_numba_type_``, and only
     then is the function handed over. Sums may be reordered, so that they use vector instructions.
+    What is compiled here is written in loops over numbers: expressions over arrays would
+    take several times as long to compile.
     """
 
     def __init__(self, function: Callable):
@@ -22,7 +24,8 @@ class compiled:  # noqa: N801 - a decorator
         """The function as numba has it."""
         from numba import njit
 
-        return njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})(self.function)
+        options = {"nogil": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy"}
+        return njit(cache=True, **options)(self.function)
 
     @property
     def _numba_type_(self):

@@ -9,7 +9,15 @@ import numpy as np
 
 from skauc.online._jit import compiled
 from skauc.online.base import LinearOnlineClassifier
-from skauc.online.statistics import add_outer, average_in, count, pair_gradient, product
+from skauc.online.statistics import (
+    add_outer,
+    average_in,
+    count,
+    difference,
+    dot,
+    pair_gradient,
+    product,
+)
 from skauc.validation import check_positive
 
 
@@ -137,13 +145,13 @@ class AdaptiveState(NamedTuple):
 @compiled
 def adaoam_pass(X, own, state, eta, lam, delta):
     """Learn the rows."""
-    for x, k in zip(X, own):  # noqa: B905 - numba's zip
-        gradient = observe(x, k, state, lam)
+    for t in range(len(X)):
+        gradient = observe(X[t], own[t], state, lam)
         steps = adaptive_steps(gradient, state.squares, eta, delta)
-        for i in range(len(x)):
+        for i in range(len(gradient)):
             state.weights[i] -= steps[i] * gradient[i]
         project(state.weights, lam)
-        average_in(state.average, state.weights, state.n_seen.sum())
+        average_in(state.average, state.weights, state.n_seen)
 
 
 @compiled
@@ -153,8 +161,9 @@ def observe(x, own, state, lam):
     n_opposite = state.n_seen[1 - own]
     if n_opposite == 0:
         return np.zeros(len(x))
-    covariance_product = product(state.scatter[1 - own], state.weights) / n_opposite
-    return pair_gradient(x - state.means[1 - own], own, state.weights, covariance_product, lam)
+    deviation = difference(x, state.means[1 - own])
+    scatter_product = product(state.scatter[1 - own], state.weights)
+    return pair_gradient(deviation, own, state.weights, scatter_product, n_opposite, lam)
 
 
 @compiled
@@ -170,6 +179,7 @@ def adaptive_steps(gradient, squares, eta, delta):
 @compiled
 def project(weights, lam):
     """Bring the weights back into the ball of radius 1 / sqrt(lam)."""
-    square = weights @ weights
-    if square * lam > 1.0:
-        weights /= math.sqrt(square * lam)
+    excess = math.sqrt(lam * dot(weights, weights))
+    if excess > 1.0:
+        for i in range(len(weights)):
+            weights[i] /= excess

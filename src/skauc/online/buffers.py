@@ -118,16 +118,18 @@ def _decide_with_replacement(sources, n_seen, is_first, random):
 
 @compiled
 def put(slots, sources, new):
-    """Carry a decision out on what belongs to the slots; ``new`` belongs to the new row."""
+    """Carry a decision out on the rows that belong to the slots; ``new`` belongs to the new row."""
     moves = False
     for slot in range(len(sources)):
         moves |= sources[slot] != NEW and sources[slot] != slot
     old = slots.copy() if moves else slots
     for slot in range(len(sources)):
-        if sources[slot] == NEW:
-            slots[slot] = new
-        elif sources[slot] != slot:
-            slots[slot] = old[sources[slot]]
+        source = sources[slot]
+        for j in range(len(new)):
+            if source == NEW:
+                slots[slot, j] = new[j]
+            elif source != slot:
+                slots[slot, j] = old[source, j]
 
 
 @compiled

@@ -151,10 +151,12 @@ class OAMState(NamedTuple):
 @compiled
 def sequential_pass(X, own, state, C, policy):
     """Take a passive-aggressive step against each buffered row of the other class in turn."""
-    for x, k in zip(X, own):  # noqa: B905 - numba's zip
+    for t in range(len(X)):
+        x, k = X[t], own[t]
         opponents = _meet(x, k, state, policy)
         y, half = 2.0 * k - 1.0, opposite_weight(C, state.buffers, k) / 2.0
-        for opponent in opponents:
+        for o in range(len(opponents)):
+            opponent = opponents[o]
             margin = square = 0.0
             for i in range(len(x)):
                 z = y * (x[i] - opponent[i])
@@ -164,18 +166,21 @@ def sequential_pass(X, own, state, C, policy):
                 size = y * min(half, (1.0 - margin) / square)
                 for i in range(len(x)):
                     state.weights[i] += size * (x[i] - opponent[i])
-        average_in(state.average, state.weights, state.buffers.n_seen.sum())
+        average_in(state.average, state.weights, state.buffers.n_seen)
 
 
 @compiled
 def gradient_pass(X, own, state, C, policy):
     """Take one step against all buffered rows that the weights before it rank too close."""
     direction = np.empty(X.shape[1])
-    for x, k in zip(X, own):  # noqa: B905 - numba's zip
+    for t in range(len(X)):
+        x, k = X[t], own[t]
         opponents = _meet(x, k, state, policy)
         y, half = 2.0 * k - 1.0, opposite_weight(C, state.buffers, k) / 2.0
-        direction[:] = 0.0
-        for opponent in opponents:
+        for i in range(len(x)):
+            direction[i] = 0.0
+        for o in range(len(opponents)):
+            opponent = opponents[o]
             margin = 0.0
             for i in range(len(x)):
                 margin += state.weights[i] * (x[i] - opponent[i])
@@ -184,7 +189,7 @@ def gradient_pass(X, own, state, C, policy):
                     direction[i] += x[i] - opponent[i]
         for i in range(len(x)):
             state.weights[i] += y * half * direction[i]
-        average_in(state.average, state.weights, state.buffers.n_seen.sum())
+        average_in(state.average, state.weights, state.buffers.n_seen)
 
 
 @compiled

@@ -22,6 +22,7 @@ from skauc.online.buffers import (
     opposite_weight,
     put,
 )
+from skauc.online.statistics import dot
 from skauc.validation import (
     check_boolean,
     check_choice,
@@ -217,18 +218,17 @@ class OILKState(NamedTuple):
 def oilk_pass(X, own, state, C, eta, n_violators, policy, compensate):
     """Learn the rows."""
     buffers = state.buffers
-    for x, k in zip(X, own):  # noqa: B905 - numba's zip
+    for t in range(len(X)):
+        x, k = X[t], own[t]
         buffers.n_seen[k] += 1
         similarities = _similarities(x, state)
         violators = _nearest(_violators(similarities, k, state), similarities, n_violators)
-        if n_filled(buffers, 1 - k) == 0:
-            alpha = eta * C * (2.0 * k - 1.0)
-        else:
-            pull = eta * opposite_weight(C, buffers, k) * (2.0 * k - 1.0)
-            alpha = pull * len(violators)
-        state.coef[:] *= 1.0 - eta
-        for i in violators:
-            state.coef[i] -= pull
+        pull = eta * opposite_weight(C, buffers, k) * (2.0 * k - 1.0)
+        alpha = pull * len(violators) if n_filled(buffers, 1 - k) else pull
+        for i in range(len(state.coef)):
+            state.coef[i] *= 1.0 - eta
+        for v in range(len(violators)):
+            state.coef[violators[v]] -= pull
         if alpha != 0.0:
             _store(x, k, alpha, similarities, state, policy, compensate)
 
@@ -251,15 +251,12 @@ def _similarities(x, state):
 @compiled
 def _violators(similarities, own, state):
     """Return the slots of the other class that f does not rank a margin of 1 away from x."""
-    y, score = 2.0 * own - 1.0, similarities @ state.coef
+    y, score = 2.0 * own - 1.0, dot(similarities, state.coef)
     start = (1 - own) * state.buffers.rows.shape[1]
     found = np.empty(n_filled(state.buffers, 1 - own), np.int64)
     n_found = 0
     for i in range(start, start + len(found)):
-        opposite = 0.0
-        for j in range(len(state.coef)):
-            opposite += state.gram[i, j] * state.coef[j]
-        if 1.0 - y * (score - opposite) > 0.0:
+        if 1.0 - y * (score - dot(state.gram[i], state.coef)) > 0.0:
             found[n_found] = i
             n_found += 1
     return found[:n_found]
@@ -270,64 +267,80 @@ def _nearest(slots, similarities, n_nearest):
     """Keep those slots that are nearest to x, the first of equals."""
     if len(slots) <= n_nearest:
         return slots
-    order = np.argsort(-similarities[slots], kind="mergesort")
-    return slots[order[:n_nearest]]
+    for place in range(n_nearest):
+        best = place
+        for i in range(place + 1, len(slots)):
+            if similarities[slots[i]] > similarities[slots[best]]:
+                best = i
+        nearest = slots[best]
+        for i in range(best, place, -1):
+            slots[i] = slots[i - 1]
+        slots[place] = nearest
+    return slots[:n_nearest]
 
 
 @compiled
 def _store(x, own, alpha, similarities, state, policy, compensate):
     """Offer x, with its coefficient, to the buffer of its class."""
     buffers, size = state.buffers, state.buffers.rows.shape[1]
-    start = own * size
-    part = slice(start, start + size)
     decide(buffers, own, policy)
-    _share_out(
-        state.coef[part],
-        alpha,
-        state.gram[part, part],
-        similarities[part],
-        buffers.sources,
-        compensate,
-    )
+    _share_out(alpha, own, similarities, state, compensate)
     put(buffers.rows[own], buffers.sources, x)
-    values = similarities.copy()
-    put(values[part], buffers.sources, 1.0)
-    put(state.gram[part], buffers.sources, similarities)
-    for slot in range(size):
-        if buffers.sources[slot] != slot:
-            put(state.gram[start + slot, part], buffers.sources, values[start + slot])
-    for slot in range(size):
-        if buffers.sources[slot] != slot:
-            state.gram[:, start + slot] = state.gram[start + slot]
+    put(state.gram[own * size : (own + 1) * size], buffers.sources, similarities)
+    _mirror(own, similarities, state)
 
 
 @compiled
-def _share_out(coef, alpha, gram, similarities, sources, compensate):
+def _share_out(alpha, own, similarities, state, compensate):
     """Give each slot the coefficient of what it is to hold, shared equally among its copies.
 
     The last place in ``held`` and ``n_copies`` is the new row's, as NEW = -1 says.
     """
+    sources = state.buffers.sources
     size = len(sources)
-    held, n_copies = np.empty(size + 1), np.zeros(size + 1)
-    held[:size], held[NEW] = coef, alpha
+    start = own * size
+    held, n_copies = np.zeros(size + 1), np.zeros(size + 1)
     for slot in range(size):
+        held[slot] = state.coef[start + slot]
         n_copies[sources[slot]] += 1.0
+    held[NEW] = alpha
     if compensate:
         for lost in range(size + 1):
             if n_copies[lost] == 0.0:
-                near = gram[lost] if lost < size else similarities
-                held[_heir(near, similarities, lost, n_copies)] += held[lost]
+                near = similarities if lost == size else state.gram[start + lost]
+                held[_heir(near, similarities, lost, start, n_copies)] += held[lost]
     for slot in range(size):
-        coef[slot] = held[sources[slot]] / n_copies[sources[slot]]
+        state.coef[start + slot] = held[sources[slot]] / n_copies[sources[slot]]
 
 
 @compiled
-def _heir(near, similarities, lost, n_copies):
-    """Return what is held of all that is nearest to the one that is lost."""
-    best, heir = -1.0, 0
+def _heir(near, similarities, lost, start, n_copies):
+    """Return, of what stays, what is nearest to the one that is lost."""
+    best, heir, new = -1.0, 0, len(n_copies) - 1
     for other in range(len(n_copies)):
-        if n_copies[other] > 0.0:
-            value = near[other] if other < len(near) else similarities[lost]
-            if value > best:
-                best, heir = value, other
+        value = similarities[start + lost] if other == new else near[start + other]
+        if n_copies[other] > 0.0 and value > best:
+            best, heir = value, other
     return heir
+
+
+@compiled
+def _mirror(own, similarities, state):
+    """Bring the columns of the kernel matrix in line with the rows of the slots that changed."""
+    gram, sources = state.gram, state.buffers.sources
+    size = len(sources)
+    start = own * size
+    old = np.empty(size)
+    for slot in range(size):
+        if sources[slot] == slot:
+            continue
+        row, source = gram[start + slot], sources[slot]
+        for other in range(size):
+            old[other] = row[start + other]
+        with_new = 1.0 if source == NEW else similarities[start + source]
+        for other in range(size):
+            row[start + other] = with_new if sources[other] == NEW else old[sources[other]]
+    for slot in range(size):
+        if sources[slot] != slot:
+            for other in range(len(gram)):
+                gram[other, start + slot] = gram[start + slot, other]

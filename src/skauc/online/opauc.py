@@ -9,7 +9,15 @@ import numpy as np
 from skauc.online._jit import compiled
 from skauc.online.base import LinearOnlineClassifier
 from skauc.online.sketch import sketch_product, sketch_row
-from skauc.online.statistics import add_outer, average_in, count, pair_gradient, product
+from skauc.online.statistics import (
+    add_outer,
+    average_in,
+    count,
+    difference,
+    dot,
+    pair_gradient,
+    product,
+)
 from skauc.validation import check_positive, check_whole_number
 
 
@@ -170,9 +178,10 @@ class SketchState(NamedTuple):
 @compiled
 def full_pass(X, own, state, eta, lam):
     """Learn the rows with the covariances in full."""
-    for x, k in zip(X, own):  # noqa: B905 - numba's zip
+    for t in range(len(X)):
+        x, k = X[t], own[t]
         innovation = count(x, k, state.n_seen, state.means)
-        state.traces[k] += innovation @ innovation
+        state.traces[k] += dot(innovation, innovation)
         add_outer(state.scatter[k], innovation)
         _descend(x, k, state, product(state.scatter[1 - k], state.weights), eta, lam)
 
@@ -180,9 +189,10 @@ def full_pass(X, own, state, eta, lam):
 @compiled
 def sketched_pass(X, own, state, eta, lam):
     """Learn the rows with sketches of the covariances."""
-    for x, k in zip(X, own):  # noqa: B905 - numba's zip
+    for t in range(len(X)):
+        x, k = X[t], own[t]
         innovation = count(x, k, state.n_seen, state.means)
-        state.traces[k] += innovation @ innovation
+        state.traces[k] += dot(innovation, innovation)
         sketch_row(state.sketch, state.n_rows, k, innovation)
         opposite = state.sketch[1 - k, : state.n_rows[1 - k]]
         _descend(x, k, state, sketch_product(opposite, state.weights), eta, lam)
@@ -193,8 +203,10 @@ def _descend(x, own, state, scatter_product, eta, lam):
     """Take the step, once the other class has been seen, and average."""
     weights, n_opposite = state.weights, state.n_seen[1 - own]
     if n_opposite > 0:
-        deviation = x - state.means[1 - own]
-        gradient = pair_gradient(deviation, own, weights, scatter_product / n_opposite, lam)
-        curvature = lam + deviation @ deviation + state.traces[1 - own] / n_opposite
-        weights -= min(eta, 1.0 / curvature) * gradient
-    average_in(state.average, weights, state.n_seen.sum())
+        deviation = difference(x, state.means[1 - own])
+        gradient = pair_gradient(deviation, own, weights, scatter_product, n_opposite, lam)
+        curvature = lam + dot(deviation, deviation) + state.traces[1 - own] / n_opposite
+        step = min(eta, 1.0 / curvature)
+        for i in range(len(weights)):
+            weights[i] -= step * gradient[i]
+    average_in(state.average, weights, state.n_seen)

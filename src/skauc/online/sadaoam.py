@@ -112,11 +112,11 @@ class SAdaOAM(AdaOAM):
 @compiled
 def sadaoam_pass(X, own, state, eta, lam, delta, theta):
     """Learn the rows."""
-    for x, k in zip(X, own):  # noqa: B905 - numba's zip
-        gradient = observe(x, k, state, lam)
+    for t in range(len(X)):
+        gradient = observe(X[t], own[t], state, lam)
         steps = adaptive_steps(gradient, state.squares, eta, delta)
-        for i in range(len(x)):
+        for i in range(len(gradient)):
             u = state.weights[i] - steps[i] * gradient[i]
             state.weights[i] = max(0.0, u - steps[i] * theta) + min(0.0, u + steps[i] * theta)
         project(state.weights, lam)
-        average_in(state.average, state.weights, state.n_seen.sum())
+        average_in(state.average, state.weights, state.n_seen)

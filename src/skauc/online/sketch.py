@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from skauc.online._jit import compiled
+from skauc.online.statistics import dot
 
 
 @compiled
@@ -18,7 +19,8 @@ def sketch_row(rows, n_rows, own, vector):
     if n_rows[own] == rows.shape[1]:
         _halve(rows[own])
         n_rows[own] = rows.shape[1] // 2
-    rows[own, n_rows[own]] = vector
+    for j in range(len(vector)):
+        rows[own, n_rows[own], j] = vector[j]
     n_rows[own] += 1
 
 
@@ -33,12 +35,11 @@ def _halve(rows):
     squares, directions = np.linalg.eigh(rows @ rows.T)
     dropped = max(squares[len(rows) - rank - 1], 0.0)
     turned = directions.T @ rows
-    rows[:] = 0.0
     for kept in range(rank):
-        square = squares[len(rows) - 1 - kept]
-        if square > dropped:
-            scale = math.sqrt(1.0 - dropped / square)
-            rows[kept] = scale * turned[len(rows) - 1 - kept]
+        last = len(rows) - 1 - kept
+        share = 1.0 - dropped / squares[last] if squares[last] > dropped else 0.0
+        for j in range(rows.shape[1]):
+            rows[kept, j] = math.sqrt(share) * turned[last, j]
 
 
 @compiled
@@ -46,9 +47,7 @@ def sketch_product(rows, vector):
     """Return B'B v."""
     result = np.zeros(len(vector))
     for i in range(len(rows)):
-        inner = 0.0
-        for j in range(len(vector)):
-            inner += rows[i, j] * vector[j]
+        inner = dot(rows[i], vector)
         for j in range(len(vector)):
             result[j] += inner * rows[i, j]
     return result

@@ -23,9 +23,22 @@ def count(x, own, n_seen, means):
     With c the mean before the T-th row, a = sqrt((T - 1) / T) (x - c), which does not cancel.
     """
     n_seen[own] += 1
-    deviation = x - means[own]
-    means[own] += deviation / n_seen[own]
-    return deviation * math.sqrt((n_seen[own] - 1) / n_seen[own])
+    scale = math.sqrt((n_seen[own] - 1) / n_seen[own])
+    innovation = np.empty(len(x))
+    for i in range(len(x)):
+        deviation = x[i] - means[own, i]
+        means[own, i] += deviation / n_seen[own]
+        innovation[i] = scale * deviation
+    return innovation
+
+
+@compiled
+def dot(a, b):
+    """Return a.b."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
 
 
 @compiled
@@ -41,28 +54,32 @@ def product(matrix, vector):
     """Return M v."""
     result = np.empty(len(matrix))
     for i in range(len(matrix)):
-        total = 0.0
-        for j in range(len(vector)):
-            total += matrix[i, j] * vector[j]
-        result[i] = total
+        result[i] = dot(matrix[i], vector)
     return result
 
 
 @compiled
-def pair_gradient(deviation, own, weights, covariance_product, lam):
-    """Return g, from x - c and G w of the other class."""
-    y = 2.0 * own - 1.0
-    slope = -y
-    for i in range(len(weights)):
-        slope += deviation[i] * weights[i]
+def pair_gradient(deviation, own, weights, scatter_product, n_opposite, lam):
+    """Return g, from x - c, S w and T of the other class; its covariance G is S / T."""
+    slope = dot(deviation, weights) - (2.0 * own - 1.0)
     gradient = np.empty(len(weights))
     for i in range(len(weights)):
-        gradient[i] = lam * weights[i] + slope * deviation[i] + covariance_product[i]
+        gradient[i] = lam * weights[i] + slope * deviation[i] + scatter_product[i] / n_opposite
     return gradient
 
 
 @compiled
-def average_in(average, weights, n_rows):
-    """Make the mean of n_rows iterates out of that of n_rows - 1 and the newest one."""
+def difference(a, b):
+    """Return a - b."""
+    result = np.empty(len(a))
+    for i in range(len(a)):
+        result[i] = a[i] - b[i]
+    return result
+
+
+@compiled
+def average_in(average, weights, n_seen):
+    """Make the mean of all iterates out of that of all but the newest one."""
+    n_rows = n_seen[0] + n_seen[1]
     for i in range(len(weights)):
         average[i] += (weights[i] - average[i]) / n_rows
