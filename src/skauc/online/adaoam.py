@@ -42,7 +42,7 @@ class AdaOAM(LinearOnlineClassifier):
     delta : float, default=0.5
         Keeps the first steps short.
     average : bool, default=False
-        Predict with the mean of all iterates instead of the last one.
+        Predict with the mean of all iterates instead of the last one, whose steps get shorter.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     shuffle : bool, default=True

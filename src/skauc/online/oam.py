@@ -34,15 +34,16 @@ class OAM(LinearOnlineClassifier):
     ----------
     update : {"sequential", "gradient"}, default="sequential"
         Passive-aggressive steps, or one step along the gradient.
-    C : float, default=0.01
-        The largest step, in pairs. Try powers of two from 2^-10 to 2^10.
+    C : float, default=0.001
+        The largest step. Try powers of two from 2^-14 to 2^10.
     buffer_size : int, default=100
         Slots in the buffer of each class.
     buffer : {"reservoir", "fifo", "rsx"}, default="reservoir"
         Which rows it keeps: a uniform sample of the past, the latest, or a uniform sample with
         replacement. See `skauc.online.buffers`.
-    average : bool, default=False
-        Predict with the mean of all iterates instead of the last one.
+    average : bool, default=True
+        Predict with the mean of all iterates instead of the last one, whose steps do not get
+        shorter.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     shuffle : bool, default=True
@@ -98,10 +99,10 @@ class OAM(LinearOnlineClassifier):
         self,
         update="sequential",
         *,
-        C=0.01,
+        C=0.001,
         buffer_size=100,
         buffer="reservoir",
-        average=False,
+        average=True,
         n_epochs=5,
         shuffle=True,
         random_state=None,

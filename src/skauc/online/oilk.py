@@ -54,17 +54,17 @@ class OILK(OnlineClassifier):
         sample with replacement. See `skauc.online.buffers`.
     buffer_size : int, default=100
         Slots in the buffer of each class.
-    C : float, default=1.0
-        Weight of a pair. The papers try 2^4 to 2^16.
+    C : float, default=0.1
+        Weight of a pair. Try 0.01 to 100; the papers try 2^4 to 2^16.
     gamma : "auto" or float, default="auto"
         "auto" is 1 / n_features. The papers' sigma is gamma = 1 / (2 sigma^2).
     eta : float, default=0.01
         The step, between 0 and 1.
     n_violators : int or None, default=None
         Keep only that many rows of V, those nearest to x (10 in KOIL). None keeps all.
-    compensate : bool, default=False
+    compensate : bool, default=True
         Give the coefficient of a row that leaves its buffer, or is turned away, to the nearest
-        row in it (KOIL's "++"). Otherwise it is lost.
+        row in it (KOIL's "++"). With False it is lost, as in OILK, and long streams suffer.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     shuffle : bool, default=True
@@ -125,11 +125,11 @@ class OILK(OnlineClassifier):
         buffer="reservoir",
         *,
         buffer_size=100,
-        C=1.0,
+        C=0.1,
         gamma="auto",
         eta=0.01,
         n_violators=None,
-        compensate=False,
+        compensate=True,
         n_epochs=5,
         shuffle=True,
         random_state=None,
