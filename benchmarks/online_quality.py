@@ -23,7 +23,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from skauc import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
 from skauc.datasets import load_dataset
 
-OILK_GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0], "gamma": (2.0 ** np.arange(-3, 10, 2)).tolist()}
+OILK_GRID = {
+    "C": [0.1, 1.0, 10.0, 30.0],
+    "gamma": (4.0 ** np.arange(-1, 5)).tolist(),
+    "eta": [0.01, 0.001],
+}
 OAM_GRID = {"C": (2.0 ** np.arange(-14, 3, 2)).tolist()}
 LAMS = (2.0 ** np.arange(-10, 0, 4)).tolist()
 ADA_GRID = {"eta": (2.0 ** np.arange(-8, 3, 2)).tolist(), "lam": LAMS}
@@ -44,6 +48,7 @@ METHODS = {
     "OPAUC": (OPAUC(), OPAUC_GRID, LINEAR),
     "OPAUC, rank 4": (OPAUC(rank=4), OPAUC_GRID, LINEAR),
     "AdaOAM": (AdaOAM(), ADA_GRID, LINEAR),
+    "AdaOAM, averaged": (AdaOAM(average=True), ADA_GRID, LINEAR),
     "SAdaOAM": (SAdaOAM(), ADA_GRID, LINEAR),
 }
 

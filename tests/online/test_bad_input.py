@@ -83,7 +83,7 @@ BAD_PARAMETERS = [
     *bad(
         r"`gamma` must be a finite number greater than 0; got ", OILK(), (0, np.nan, None), "gamma"
     ),
-    *bad(r"`eta` " + FRACTION + "0.01 is", OILK(), (0, 1.0, -0.1, "x", None), "eta"),
+    *bad(r"`eta` " + FRACTION + "0.001 is", OILK(), (0, 1.0, -0.1, "x", None), "eta"),
     *bad(r"`n_violators` " + WHOLE + "None keeps all", OILK(), (0, 2.5, "9"), "n_violators"),
     *bad(r"`compensate` " + TRUTH, OILK(), ("no", None), "compensate"),
 ]

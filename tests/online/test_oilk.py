@@ -118,7 +118,7 @@ def test_the_threshold_is_midway_between_the_buffers_mean_scores():
 @pytest.mark.parametrize("policy", ["reservoir", "fifo", "rsx"])
 def test_compensation_keeps_the_sum_of_coefficients(policy):
     """Every step adds as much to one side as it takes from the other; only rows that go, take."""
-    options = {"gamma": GAMMA, "C": 5.0, "random_state": 0}
+    options = {"gamma": GAMMA, "C": 5.0, "eta": 0.01, "random_state": 0}
     small = OILK(policy, buffer_size=4, **options).partial_fit(TOY.X, TOY.positive, [False, True])
     lossy = OILK(policy, buffer_size=4, compensate=False, **options)
     lossy.partial_fit(TOY.X, TOY.positive, [False, True])
@@ -134,7 +134,7 @@ def test_a_ring_is_ranked_by_a_budget_of_forty():
     X = rng.normal(size=(2000, 2))
     y = np.hypot(*X.T) + 0.1 * rng.normal(size=2000) > 1.2
     for policy in ("reservoir", "fifo", "rsx"):
-        model = OILK(policy, buffer_size=20, gamma=0.5, random_state=0)
+        model = OILK(policy, buffer_size=20, C=0.1, gamma=0.5, eta=0.01, random_state=0)
         model.partial_fit(X[:1500], y[:1500], [False, True])
         assert len(model.dual_coef_) == 40
         assert auc(y[1500:], model.decision_function(X[1500:])) > 0.95

@@ -54,12 +54,12 @@ class OILK(OnlineClassifier):
         sample with replacement. See `skauc.online.buffers`.
     buffer_size : int, default=100
         Slots in the buffer of each class.
-    C : float, default=0.1
-        Weight of a pair. Try 0.01 to 100; the papers try 2^4 to 2^16.
+    C : float, default=1.0
+        Weight of a pair. Try 0.1 to 100; the papers try 2^4 to 2^16.
     gamma : "auto" or float, default="auto"
         "auto" is 1 / n_features. The papers' sigma is gamma = 1 / (2 sigma^2).
-    eta : float, default=0.01
-        The step, between 0 and 1.
+    eta : float, default=0.001
+        The step, between 0 and 1; 0.01 in the papers.
     n_violators : int or None, default=None
         Keep only that many rows of V, those nearest to x (10 in KOIL). None keeps all.
     compensate : bool, default=True
@@ -125,9 +125,9 @@ class OILK(OnlineClassifier):
         buffer="reservoir",
         *,
         buffer_size=100,
-        C=0.1,
+        C=1.0,
         gamma="auto",
-        eta=0.01,
+        eta=0.001,
         n_violators=None,
         compensate=True,
         n_epochs=5,
@@ -172,7 +172,7 @@ class OILK(OnlineClassifier):
             check_choice("gamma", self.gamma, ("auto",))
         else:
             check_positive("gamma", self.gamma, "Larger values make narrower basis functions.")
-        check_fraction("eta", self.eta, "0.01 is a good choice.")
+        check_fraction("eta", self.eta, "0.001 is a good choice.")
         if self.n_violators is not None:
             check_whole_number("n_violators", self.n_violators, 1, "None keeps all.")
         check_boolean("compensate", self.compensate)

@@ -70,7 +70,7 @@ class SAdaOAM(AdaOAM):
     >>> from skauc import SAdaOAM
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = scale(X)
-    >>> model = SAdaOAM(theta=0.1).partial_fit(X[:400], y[:400], classes=[0, 1])
+    >>> model = SAdaOAM(theta=0.5).partial_fit(X[:400], y[:400], classes=[0, 1])
     >>> model.score(X[400:], y[400:]) > 0.98
     True
     >>> int((model.coef_ != 0).sum()) < 20  # of 30
