@@ -1,9 +1,9 @@
 """Rows a second of each online learner, by features and buffer, and what peers do in the same run.
 
-    python -m benchmarks.online [--rows 200000] [--features 20]
+    python -m benchmarks.online [--rows 50000] [--features 20]
 
-One `partial_fit` over all rows after another, which compiles; the best of three. Time is that of the
-processor, which on a quiet machine is that of the clock: the learners use one thread. The
+One `partial_fit` over all rows after another, which compiles; the best of three. Time is that of
+the processor, which on a quiet machine is that of the clock: the learners use one thread. The
 first call ever is timed in a fresh process with an empty cache, compilation included.
 """
 
@@ -72,7 +72,7 @@ def first_call(name: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--features", type=int, default=20)
     options = parser.parse_args()
     X, y = make_rows(options.rows, options.features)

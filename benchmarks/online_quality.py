@@ -47,8 +47,8 @@ METHODS = {
     "OAM gradient": (OAM("gradient"), OAM_GRID, LINEAR),
     "OPAUC": (OPAUC(), OPAUC_GRID, LINEAR),
     "OPAUC, rank 4": (OPAUC(rank=4), OPAUC_GRID, LINEAR),
-    "AdaOAM": (AdaOAM(), ADA_GRID, LINEAR),
-    "AdaOAM, averaged": (AdaOAM(average=True), ADA_GRID, LINEAR),
+    "AdaOAM": (AdaOAM(average=False), ADA_GRID, LINEAR),
+    "AdaOAM, averaged": (AdaOAM(), ADA_GRID, LINEAR),
     "SAdaOAM": (SAdaOAM(), ADA_GRID, LINEAR),
 }
 

@@ -43,7 +43,7 @@ def test_every_step_is_the_formula_s(eta, lam, theta):
 
 def test_without_a_penalty_it_is_adaoam():
     sparse = SAdaOAM(theta=1e-300).partial_fit(TOY.X, TOY.positive, [False, True])
-    plain = AdaOAM().partial_fit(TOY.X, TOY.positive, [False, True])
+    plain = AdaOAM(average=False).partial_fit(TOY.X, TOY.positive, [False, True])
     assert_allclose(sparse.coef_, plain.coef_, rtol=1e-12)
 
 

@@ -41,8 +41,9 @@ class AdaOAM(LinearOnlineClassifier):
         Weight of the regulariser lam/2 |w|^2; 2^-10 to 2^2 were the paper's choices.
     delta : float, default=0.5
         Keeps the first steps short.
-    average : bool, default=False
-        Predict with the mean of all iterates instead of the last one, whose steps get shorter.
+    average : bool, default=True
+        Predict with the mean of all iterates, which forgives an eta that is too large, instead of
+        the last one, as in the paper.
     n_epochs : int, default=5
         Passes of `fit` over the rows.
     shuffle : bool, default=True
@@ -98,7 +99,7 @@ class AdaOAM(LinearOnlineClassifier):
         eta=0.1,
         lam=1e-4,
         delta=0.5,
-        average=False,
+        average=True,
         n_epochs=5,
         shuffle=True,
         random_state=None,
