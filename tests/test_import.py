@@ -34,6 +34,7 @@ def test_import_skauc_loads_next_to_nothing():
     [
         "from skauc import SparseKernelAUC",
         "from skauc import *",
+        "from skauc.online import OILK, prequential_auc",
     ],
 )
 def test_names_load_no_optional_package_that_scikit_learn_does_not(statement):

@@ -11,28 +11,21 @@ _HOMES = {
     "SparseKernelAUC": "skauc.estimators",
     "SparseKernelAUCCV": "skauc.estimators",
     "StructuralAUC": "skauc.estimators",
+    "OAM": "skauc.online",
+    "OILK": "skauc.online",
+    "OPAUC": "skauc.online",
+    "AdaOAM": "skauc.online",
+    "SAdaOAM": "skauc.online",
     "inspect_model": "skauc.persistence",
     "load_model": "skauc.persistence",
     "save_model": "skauc.persistence",
     "to_onnx": "skauc.persistence",
 }
+_SUBPACKAGES = (
+    *("datasets", "metrics", "online", "persistence", "plotting", "preprocessing", "report"),
+)
 
-__all__ = [
-    "SparseKernelAUC",
-    "SparseKernelAUCCV",
-    "StructuralAUC",
-    "__version__",
-    "datasets",
-    "inspect_model",
-    "load_model",
-    "metrics",
-    "persistence",
-    "plotting",
-    "preprocessing",
-    "report",
-    "save_model",
-    "to_onnx",
-]
+__all__ = [*_HOMES, *_SUBPACKAGES, "__version__"]
 
 
 def __getattr__(name: str):

@@ -118,6 +118,55 @@ def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
     return TrainingData(X, codes == 1, weights, classes)
 
 
+def check_chunk(estimator, X, y, classes) -> TrainingData:
+    """Validate one chunk of a stream, in which either class may be missing.
+
+    The first chunk settles the columns and their names, and ``classes`` the labels, for good.
+    """
+    known = getattr(estimator, "classes_", None)
+    classes = _check_stream_classes(classes, known)
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=list(FLOAT_DTYPES),
+        ensure_min_samples=1,
+        reset=known is None,
+    )
+    check_classification_targets(y)
+    strangers = np.setdiff1d(y, classes)
+    if len(strangers):
+        raise InvalidDataError(
+            f"`y` has the label {strangers.tolist()[0]!r}, which is not one of the classes "
+            f"{classes.tolist()}. Leave such rows out, or start afresh with `fit`."
+        )
+    return TrainingData(_tidy(X), y == classes[1], np.ones(len(y)), classes)
+
+
+def _check_stream_classes(classes, known: np.ndarray | None) -> np.ndarray:
+    """Return the two labels in sorted order, or say why they cannot be."""
+    if classes is None:
+        if known is None:
+            raise InvalidParameterError(
+                "`classes` must be given in the first call of partial_fit; got None. "
+                "Pass both labels, for instance classes=[0, 1]."
+            )
+        return known
+    labels = np.unique(_check_column("classes", classes, "Pass both labels."))
+    if len(labels) != 2:
+        raise InvalidParameterError(
+            f"Only binary classification is supported: `classes` must hold two different labels; "
+            f"got {np.asarray(classes).tolist()}. Pass both labels, for instance classes=[0, 1]."
+        )
+    if known is not None and not np.array_equal(labels, known):
+        raise InvalidParameterError(
+            f"`classes` must stay {known.tolist()}, as in the first call; got {labels.tolist()}. "
+            "Leave it out, or start afresh with `fit`."
+        )
+    return labels
+
+
 def _check_two_classes(classes: np.ndarray, y) -> None:
     if len(classes) == 1:
         raise InvalidDataError(

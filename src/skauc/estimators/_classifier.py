@@ -4,48 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skauc.doc_links import DocLinkMixin
-from skauc.estimators._callbacks import CallbackMixin
+from skauc.callbacks import CallbackMixin
+from skauc.classifier import RankingClassifier
 from skauc.exceptions import InvalidParameterError
-from skauc.metrics import auc
 from skauc.model import Model, PathRecord, scores_of_models
 from skauc.validation import check_rows, check_whole_number
 
 
-@contextmanager
-def unchanged_on_error(estimator) -> Iterator[None]:
-    """Give an estimator back the fitted attributes it had, if any, when its fit fails."""
-    before = fitted_attributes(estimator)
-    try:
-        yield
-    except BaseException:
-        for name in fitted_attributes(estimator):
-            delattr(estimator, name)
-        vars(estimator).update(before)
-        raise
-
-
-def fitted_attributes(estimator) -> dict:
-    """Return what a fit has set."""
-    hidden = ("_model", "_models")
-    names = (name for name in vars(estimator) if name.endswith("_") or name in hidden)
-    return {name: vars(estimator)[name] for name in names}
-
-
-class ExpansionClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
-    """Scoring and prediction by the kernel expansion in ``_model``."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
-        return tags
+class ExpansionClassifier(RankingClassifier):
+    """Scoring by the kernel expansion in ``_model``."""
 
     def decision_function(self, X):
         """Return scores that rank the rows; positive ones are predicted positive.
@@ -63,42 +34,6 @@ class ExpansionClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_rows(self, X)
         return self._model.scores(X, self.n_jobs)
-
-    def predict(self, X):
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Members of ``classes_``.
-        """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
-
-    def score(self, X, y, sample_weight=None):
-        """Return the area under the ROC curve.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-        y : array-like of shape (n_samples,)
-            True labels, of both classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        auc : float
-            The AUC of ``decision_function(X)``.
-        """
-        scores = self.decision_function(X)
-        return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
 
 
 class KernelClassifier(CallbackMixin, ExpansionClassifier):

@@ -9,9 +9,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from skauc.basis import Basis
+from skauc.callbacks import with_callbacks
+from skauc.classifier import unchanged_on_error
 from skauc.engines import ENGINES, Engine, make_engine
-from skauc.estimators._callbacks import with_callbacks
-from skauc.estimators._classifier import KernelClassifier, model_attributes, unchanged_on_error
+from skauc.estimators._classifier import KernelClassifier, model_attributes
 from skauc.estimators._fitting import (
     LAST_STEPS,
     Fitting,

@@ -7,8 +7,9 @@ from scipy import sparse
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from skauc.estimators._callbacks import with_callbacks
-from skauc.estimators._classifier import KernelClassifier, fitted_attributes, unchanged_on_error
+from skauc.callbacks import with_callbacks
+from skauc.classifier import fitted_attributes, unchanged_on_error
+from skauc.estimators._classifier import KernelClassifier
 from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError

@@ -6,10 +6,11 @@ from functools import partial
 
 import numpy as np
 
+from skauc.callbacks import CallbackMixin, with_callbacks
+from skauc.classifier import unchanged_on_error
 from skauc.cutting_plane import Solution, Space, minimise_by_planes
 from skauc.engines.threads import RowThreads
-from skauc.estimators._callbacks import CallbackMixin, with_callbacks
-from skauc.estimators._classifier import ExpansionClassifier, unchanged_on_error
+from skauc.estimators._classifier import ExpansionClassifier
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.metrics import best_threshold

@@ -14,8 +14,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from skauc.classifier import fitted_attributes
 from skauc.estimators import SparseKernelAUC, SparseKernelAUCCV
-from skauc.estimators._classifier import KernelClassifier, fitted_attributes, model_attributes
+from skauc.estimators._classifier import KernelClassifier, model_attributes
 from skauc.exceptions import ModelFileError
 from skauc.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from skauc.model import Model, PathRecord

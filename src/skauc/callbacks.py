@@ -1,7 +1,7 @@
 """Progress of a fit, told to callbacks.
 
 scikit-learn 1.9 has a callback API with progress bars and score monitors; there, one task is
-reported per added centre. Below 1.9 a callback is a plain function, called as
+reported per added centre, or per epoch. Below 1.9 a callback is a plain function, called as
 ``callback(estimator, n_done, n_tasks)`` with the estimator fitted so far; a true result ends the
 fit.
 """
@@ -47,7 +47,7 @@ if CallbackSupportMixin is not None:
             )
 
     class CallbackMixin(CallbackSupportMixin):
-        """Callback support for estimators that add one basis function after the other."""
+        """Callback support for estimators that fit in steps: a centre, or an epoch, at a time."""
 
         def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
             metadata = None if sample_weight is None else {"sample_weight": sample_weight}

@@ -1,0 +1,346 @@
+"""OILK: a kernel expansion over two buffers, learnt row by row; KOIL's refinements as options."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skauc.engines.expansion import evaluate_expansion
+from skauc.kernels import RBF
+from skauc.online._jit import compiled
+from skauc.online.base import OnlineClassifier
+from skauc.online.buffers import (
+    NEW,
+    POLICIES,
+    Buffers,
+    decide,
+    make_buffers,
+    n_filled,
+    opposite_weight,
+    put,
+)
+from skauc.online.statistics import dot
+from skauc.validation import (
+    check_boolean,
+    check_choice,
+    check_fraction,
+    check_positive,
+    check_rows,
+    check_whole_number,
+)
+
+
+class OILK(OnlineClassifier):
+    """Kernel classifier that learns AUC row by row, within a fixed number of basis functions.
+
+    f(x) = sum_i alpha_i exp(-gamma |x - x_i|^2) over the rows x_i in two buffers, one a class.
+    For a row x of label y (+1 or -1) let V be the buffered rows x_i of the other class that violate
+    y (f(x) - f(x_i)) > 1, and C_t = C max(1, rows seen of the other class / rows of it in the
+    buffer). Then::
+
+        alpha_i *= 1 - eta               for all i
+        alpha_i -= eta C_t y             for i in V
+        alpha    = eta C_t y |V|         for x itself, which is offered to the buffer of its class
+
+    A row without violations is not offered; one that meets an empty buffer has alpha = eta C y.
+
+    Parameters
+    ----------
+    buffer : {"reservoir", "fifo", "rsx"}, default="reservoir"
+        Which rows a full buffer keeps: a uniform sample of the past, the latest, or a uniform
+        sample with replacement. See `skauc.online.buffers`.
+    buffer_size : int, default=100
+        Slots in the buffer of each class.
+    C : float, default=1.0
+        Weight of a pair. Try 0.1 to 100; the papers try 2^4 to 2^16.
+    gamma : "auto" or float, default="auto"
+        "auto" is 1 / n_features. The papers' sigma is gamma = 1 / (2 sigma^2).
+    eta : float, default=0.001
+        The step, between 0 and 1; 0.01 in the papers.
+    n_violators : int or None, default=None
+        Keep only that many rows of V, those nearest to x (10 in KOIL). None keeps all.
+    compensate : bool, default=True
+        Give the coefficient of a row that leaves its buffer, or is turned away, to the nearest
+        row in it (KOIL's "++"). With False it is lost, as in OILK, and long streams suffer.
+    n_epochs : int, default=5
+        Passes of `fit` over the rows.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order of the rows for each pass.
+    random_state : int, RandomState instance or None, default=None
+        Draws the orders and the slots.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, the positive one last.
+    basis_vectors_ : ndarray of shape (n_basis, n_features)
+        The rows in the buffers, negative ones first.
+    dual_coef_ : ndarray of shape (n_basis,)
+        Their coefficients alpha.
+    intercept_ : float
+        Minus the threshold, which is midway between the mean scores of the two buffers. It has no
+        part in the ranking.
+    gamma_ : float
+        The kernel's gamma as a number.
+    n_samples_seen_ : int
+        Rows learnt so far, repetitions included.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had names that are all strings.
+
+    Notes
+    -----
+    A row costs O(buffer_size * (n_features + buffer_size)) time; memory is
+    32 * buffer_size * (n_features + buffer_size) bytes. Scale the features first, to [0, 1] in the
+    papers. In a buffer "rsx" the copies of a row share its coefficient equally, so that drawing
+    copies does not change f. There are no sample weights: a row of weight 2 is not the same as two
+    rows, for the first changes what the second meets.
+
+    References
+    ----------
+    H. Yang, J. Hu, M. R. Lyu, I. King. Online Imbalanced Learning with Kernels. NeurIPS Workshop on
+    Big Learning, 2013.
+
+    J. Hu, H. Yang, I. King, M. R. Lyu, A. M.-C. So. Kernelized Online Imbalanced Learning with
+    Fixed Budgets. AAAI 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from skauc import OILK
+    >>> X, y = make_circles(600, noise=0.1, factor=0.5, random_state=0)
+    >>> model = OILK(gamma=2.0, random_state=0).partial_fit(X[:400], y[:400], classes=[0, 1])
+    >>> model.score(X[400:], y[400:]) > 0.98
+    True
+    >>> len(model.dual_coef_) <= 200
+    True
+    """
+
+    def __init__(
+        self,
+        buffer="reservoir",
+        *,
+        buffer_size=100,
+        C=1.0,
+        gamma="auto",
+        eta=0.001,
+        n_violators=None,
+        compensate=True,
+        n_epochs=5,
+        shuffle=True,
+        random_state=None,
+    ):
+        self.buffer = buffer
+        self.buffer_size = buffer_size
+        self.C = C
+        self.gamma = gamma
+        self.eta = eta
+        self.n_violators = n_violators
+        self.compensate = compensate
+        self.n_epochs = n_epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def decision_function(self, X):
+        """Return scores that rank the rows; positive ones are predicted positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Higher means more likely positive.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        kernel = RBF(self.gamma_)
+        return evaluate_expansion(kernel, self.basis_vectors_, self.dual_coef_, X) + self.intercept_
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("buffer", self.buffer, POLICIES)
+        check_whole_number("buffer_size", self.buffer_size, 1, "100 is a good choice.")
+        check_positive("C", self.C, "Larger values make larger steps.")
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ("auto",))
+        else:
+            check_positive("gamma", self.gamma, "Larger values make narrower basis functions.")
+        check_fraction("eta", self.eta, "0.001 is a good choice.")
+        if self.n_violators is not None:
+            check_whole_number("n_violators", self.n_violators, 1, "None keeps all.")
+        check_boolean("compensate", self.compensate)
+
+    def _start(self, n_features: int, random_state) -> OILKState:
+        n_slots = 2 * self.buffer_size
+        return OILKState(
+            buffers=make_buffers(self.buffer_size, n_features, random_state),
+            coef=np.zeros(n_slots),
+            gram=np.zeros((n_slots, n_slots)),
+            gamma=np.array([1.0 / n_features if self.gamma == "auto" else self.gamma]),
+        )
+
+    def _learn(self, X, own, state) -> None:
+        most = len(state.coef) if self.n_violators is None else self.n_violators
+        policy = POLICIES.index(self.buffer)
+        oilk_pass(X, own, state, float(self.C), float(self.eta), most, policy, self.compensate)
+
+    def _attributes(self, state) -> dict:
+        size = state.buffers.rows.shape[1]
+        filled = np.arange(size) < state.buffers.n_offered[:, None]
+        scores = (state.gram @ state.coef).reshape(2, size)
+        means = [scores[k, filled[k]].mean() for k in range(2) if filled[k].any()]
+        return {
+            "basis_vectors_": state.buffers.rows[filled],
+            "dual_coef_": state.coef.reshape(2, size)[filled],
+            "intercept_": -float(np.mean(means)),
+            "gamma_": float(state.gamma[0]),
+            "n_samples_seen_": int(state.buffers.n_seen.sum()),
+        }
+
+
+class OILKState(NamedTuple):
+    """Everything that OILK remembers; the slots of class k start at k * buffer_size in coef."""
+
+    buffers: Buffers
+    coef: np.ndarray
+    gram: np.ndarray
+    gamma: np.ndarray
+
+
+@compiled
+def oilk_pass(X, own, state, C, eta, n_violators, policy, compensate):
+    """Learn the rows."""
+    buffers = state.buffers
+    for t in range(len(X)):
+        x, k = X[t], own[t]
+        buffers.n_seen[k] += 1
+        similarities = _similarities(x, state)
+        violators = _nearest(_violators(similarities, k, state), similarities, n_violators)
+        pull = eta * opposite_weight(C, buffers, k) * (2.0 * k - 1.0)
+        alpha = pull * len(violators) if n_filled(buffers, 1 - k) else pull
+        for i in range(len(state.coef)):
+            state.coef[i] *= 1.0 - eta
+        for v in range(len(violators)):
+            state.coef[violators[v]] -= pull
+        if alpha != 0.0:
+            _store(x, k, alpha, similarities, state, policy, compensate)
+
+
+@compiled
+def _similarities(x, state):
+    """Return the kernel of x with each slot, 0 for empty ones."""
+    size = state.buffers.rows.shape[1]
+    values = np.zeros(2 * size)
+    for k in range(2):
+        for slot in range(n_filled(state.buffers, k)):
+            square = 0.0
+            for j in range(len(x)):
+                difference = x[j] - state.buffers.rows[k, slot, j]
+                square += difference * difference
+            values[k * size + slot] = math.exp(-state.gamma[0] * square)
+    return values
+
+
+@compiled
+def _violators(similarities, own, state):
+    """Return the slots of the other class that f does not rank a margin of 1 away from x."""
+    y, score = 2.0 * own - 1.0, dot(similarities, state.coef)
+    start = (1 - own) * state.buffers.rows.shape[1]
+    found = np.empty(n_filled(state.buffers, 1 - own), np.int64)
+    n_found = 0
+    for i in range(start, start + len(found)):
+        if 1.0 - y * (score - dot(state.gram[i], state.coef)) > 0.0:
+            found[n_found] = i
+            n_found += 1
+    return found[:n_found]
+
+
+@compiled
+def _nearest(slots, similarities, n_nearest):
+    """Keep those slots that are nearest to x, the first of equals."""
+    if len(slots) <= n_nearest:
+        return slots
+    for place in range(n_nearest):
+        best = place
+        for i in range(place + 1, len(slots)):
+            if similarities[slots[i]] > similarities[slots[best]]:
+                best = i
+        nearest = slots[best]
+        for i in range(best, place, -1):
+            slots[i] = slots[i - 1]
+        slots[place] = nearest
+    return slots[:n_nearest]
+
+
+@compiled
+def _store(x, own, alpha, similarities, state, policy, compensate):
+    """Offer x, with its coefficient, to the buffer of its class."""
+    buffers, size = state.buffers, state.buffers.rows.shape[1]
+    decide(buffers, own, policy)
+    _share_out(alpha, own, similarities, state, compensate)
+    put(buffers.rows[own], buffers.sources, x)
+    put(state.gram[own * size : (own + 1) * size], buffers.sources, similarities)
+    _mirror(own, similarities, state)
+
+
+@compiled
+def _share_out(alpha, own, similarities, state, compensate):
+    """Give each slot the coefficient of what it is to hold, shared equally among its copies.
+
+    The last place in ``held`` and ``n_copies`` is the new row's, as NEW = -1 says.
+    """
+    sources = state.buffers.sources
+    size = len(sources)
+    start = own * size
+    held, n_copies = np.zeros(size + 1), np.zeros(size + 1)
+    for slot in range(size):
+        held[slot] = state.coef[start + slot]
+        n_copies[sources[slot]] += 1.0
+    held[NEW] = alpha
+    if compensate:
+        for lost in range(size + 1):
+            if n_copies[lost] == 0.0:
+                near = similarities if lost == size else state.gram[start + lost]
+                held[_heir(near, similarities, lost, start, n_copies)] += held[lost]
+    for slot in range(size):
+        state.coef[start + slot] = held[sources[slot]] / n_copies[sources[slot]]
+
+
+@compiled
+def _heir(near, similarities, lost, start, n_copies):
+    """Return, of what stays, what is nearest to the one that is lost."""
+    best, heir, new = -1.0, 0, len(n_copies) - 1
+    for other in range(len(n_copies)):
+        value = similarities[start + lost] if other == new else near[start + other]
+        if n_copies[other] > 0.0 and value > best:
+            best, heir = value, other
+    return heir
+
+
+@compiled
+def _mirror(own, similarities, state):
+    """Bring the columns of the kernel matrix in line with the rows of the slots that changed."""
+    gram, sources = state.gram, state.buffers.sources
+    size = len(sources)
+    start = own * size
+    old = np.empty(size)
+    for slot in range(size):
+        if sources[slot] == slot:
+            continue
+        row, source = gram[start + slot], sources[slot]
+        for other in range(size):
+            old[other] = row[start + other]
+        with_new = 1.0 if source == NEW else similarities[start + source]
+        for other in range(size):
+            row[start + other] = with_new if sources[other] == NEW else old[sources[other]]
+    for slot in range(size):
+        if sources[slot] != slot:
+            for other in range(len(gram)):
+                gram[other, start + slot] = gram[start + slot, other]

@@ -1,0 +1,85 @@
+"""Running means and covariances of the two classes, and the square loss they make tractable.
+
+Over all pairs of the row x and the rows of the other class so far, the gradient of the square loss
+1/2 (1 - y w.(x - x'))^2 needs no more of the other class than its mean c and its covariance G::
+
+    g = lam w - y (x - c) + (x - c) (x - c)'w + G w
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from skauc.online._jit import compiled
+
+
+@compiled
+def count(x, own, n_seen, means):
+    """Count a row in, and return the vector a such that a a' is added to the scatter.
+
+    The scatter is the sum of (x - c)(x - c)' over the rows of a class, T times its covariance.
+    With c the mean before the T-th row, a = sqrt((T - 1) / T) (x - c), which does not cancel.
+    """
+    n_seen[own] += 1
+    scale = math.sqrt((n_seen[own] - 1) / n_seen[own])
+    innovation = np.empty(len(x))
+    for i in range(len(x)):
+        deviation = x[i] - means[own, i]
+        means[own, i] += deviation / n_seen[own]
+        innovation[i] = scale * deviation
+    return innovation
+
+
+@compiled
+def dot(a, b):
+    """Return a.b."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled
+def add_outer(scatter, vector):
+    """Add a a' to the scatter."""
+    for i in range(len(vector)):
+        for j in range(len(vector)):
+            scatter[i, j] += vector[i] * vector[j]
+
+
+@compiled
+def product(matrix, vector):
+    """Return M v."""
+    result = np.empty(len(matrix))
+    for i in range(len(matrix)):
+        result[i] = dot(matrix[i], vector)
+    return result
+
+
+@compiled
+def pair_gradient(deviation, own, weights, scatter_product, n_opposite, lam):
+    """Return g, from x - c, S w and T of the other class; its covariance G is S / T."""
+    slope = dot(deviation, weights) - (2.0 * own - 1.0)
+    gradient = np.empty(len(weights))
+    for i in range(len(weights)):
+        gradient[i] = lam * weights[i] + slope * deviation[i] + scatter_product[i] / n_opposite
+    return gradient
+
+
+@compiled
+def difference(a, b):
+    """Return a - b."""
+    result = np.empty(len(a))
+    for i in range(len(a)):
+        result[i] = a[i] - b[i]
+    return result
+
+
+@compiled
+def average_in(average, weights, n_seen):
+    """Make the mean of all iterates out of that of all but the newest one."""
+    n_rows = n_seen[0] + n_seen[1]
+    for i in range(len(weights)):
+        average[i] += (weights[i] - average[i]) / n_rows
