@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -53,8 +52,11 @@ class RankScaling:
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in their own precision."""
-        images = np.empty(X.shape, dtype=X.dtype, order="C")
-        _interpolate(X, self.knots, self.levels, images)
+        images = np.empty(X.shape, dtype=X.dtype)
+        for column, knots, levels, image in zip(
+            X.T, self.knots.T, self.levels.T, images.T, strict=True
+        ):
+            image[:] = np.interp(column, knots, levels)
         return images
 
     def inverse(self, images: np.ndarray) -> np.ndarray:
@@ -91,25 +93,3 @@ def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
     levels = (quantiles[first] + quantiles[first + counts - 1]) / 2
     padding = (0, N_KNOTS - len(distinct))
     return np.pad(distinct, padding, mode="edge"), np.pad(levels, padding, mode="edge")
-
-
-@njit(cache=True, nogil=True)
-def _interpolate(X, knots, levels, images):  # pragma: no cover - compiled
-    last = len(knots) - 1
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            x = X[i, j]
-            if x <= knots[0, j]:
-                images[i, j] = levels[0, j]
-            elif x >= knots[last, j]:
-                images[i, j] = levels[last, j]
-            else:
-                low, high = 0, last
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    if knots[middle, j] <= x:
-                        low = middle
-                    else:
-                        high = middle
-                share = (x - knots[low, j]) / (knots[high, j] - knots[low, j])
-                images[i, j] = levels[low, j] + share * (levels[high, j] - levels[low, j])
