@@ -7,6 +7,7 @@ care about units or tails, which is much of what trees have over kernels on raw 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -26,11 +27,15 @@ class RankScaling:
     """Piecewise linear maps from values to standardised mid-ranks, one per feature.
 
     Column j has its knots in ``knots[:, j]``, distinct and increasing up to repetitions of the
-    last, and their images in ``levels[:, j]``. Beyond the first and the last knot it is flat.
+    last. Their mid-ranks, in half steps between quantiles, are the whole numbers in
+    ``half_steps[:, j]``; as shares of the rows, less ``mean[j]`` and over ``deviation[j]``, they
+    are the images ``levels[:, j]``. Beyond the first and the last knot a map is flat.
     """
 
     knots: np.ndarray
-    levels: np.ndarray
+    half_steps: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
 
     @classmethod
     def of(cls, data: TrainingData) -> RankScaling:
@@ -44,11 +49,17 @@ class RankScaling:
         counting = counting[:: -(-len(counting) // KNOT_ROWS)]
         X, weights = np.asarray(data.X[counting], dtype=np.float64), data.weights[counting]
         maps = [_mid_ranks(column, weights) for column in X.T]
-        knots, levels = (np.stack(part, axis=1) for part in zip(*maps, strict=True))
-        ranks = cls(knots, levels)
-        mean, variance = feature_moments(ranks.transform(X), weights)
-        deviation = np.sqrt(np.where(variance > 0, variance, 1.0))
-        return cls(knots, (levels - mean) / deviation)
+        knots, half_steps = (np.stack(part, axis=1) for part in zip(*maps, strict=True))
+        n_features = X.shape[1]
+        shares = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features))
+        mean, variance = feature_moments(shares.transform(X), weights)
+        return cls(knots, half_steps, mean, np.sqrt(np.where(variance > 0, variance, 1.0)))
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """The images of the knots."""
+        shares = self.half_steps / (2 * (len(self.knots) - 1))
+        return (shares - self.mean) / self.deviation
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in their own precision."""
@@ -83,13 +94,13 @@ def scale(scaling: str | None, data: TrainingData) -> tuple[RankScaling | None, 
 
 
 def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct knots at the quantiles of a feature, and their mean ranks from 0 to 1."""
+    """Return distinct knots at the quantiles of a feature, and twice their mean places there."""
     order = np.argsort(column)
     ends = np.cumsum(weights[order])
     quantiles = np.linspace(0.0, 1.0, N_KNOTS)
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
     values = column[order[np.minimum(places, len(order) - 1)]]
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
-    levels = (quantiles[first] + quantiles[first + counts - 1]) / 2
+    half_steps = (2 * first + counts - 1).astype(np.uint8)
     padding = (0, N_KNOTS - len(distinct))
-    return np.pad(distinct, padding, mode="edge"), np.pad(levels, padding, mode="edge")
+    return np.pad(distinct, padding, mode="edge"), np.pad(half_steps, padding, mode="edge")
