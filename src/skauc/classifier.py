@@ -1,4 +1,4 @@
-"""What every binary classifier of the library can do with its scores: predict, and be judged."""
+"""What every classifier of the library can do with its model: score, predict, and be judged."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from skauc.doc_links import DocLinkMixin
 from skauc.metrics import auc
+from skauc.model import Model
+from skauc.validation import check_rows
 
 
 @contextmanager
@@ -32,13 +35,36 @@ def fitted_attributes(estimator) -> dict:
 
 
 class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
-    """Labels and AUC of a ``decision_function`` that ranks and whose sign is the prediction."""
+    """Scores, labels and AUC of a fitted model in ``_model``.
+
+    Everything that reads a fitted classifier, such as a model file, a report or a graph of ONNX,
+    finds what it scores by there. The sign of a score is the prediction.
+    """
+
+    _model: Model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
+
+    def decision_function(self, X):
+        """Return scores that rank the rows; positive ones are predicted positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Higher means more likely positive.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        return self._model.scores(X, getattr(self, "n_jobs", None))
 
     def predict(self, X):
         """Return the predicted labels.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skauc.engines.expansion import evaluate_expansion
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Linear, Rows
 from skauc.scaling import RankScaling
 
 
@@ -29,6 +29,12 @@ class Model:
     intercept: float
     generation: int
     scaling: RankScaling | None = None
+
+    @classmethod
+    def linear(cls, coef: np.ndarray, intercept: float) -> Model:
+        """Return coef.x + intercept, a model without centres."""
+        centres, none = np.zeros((0, len(coef))), np.zeros(0)
+        return cls(Linear(), centres, none.astype(np.int64), none, coef, intercept, 0)
 
     def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
         """Return the scores of the rows."""
@@ -62,7 +68,9 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         coef = np.zeros((len(widest.coef), len(members)))
         for column, model in zip(coef.T, members, strict=True):
             column[: len(model.coef)] = model.coef
-        scores = evaluate_expansion(widest.kernel, widest.centres, coef, seen, n_jobs)
+        scores = np.zeros((rows.shape[0], len(members)))
+        if len(widest.coef) > 0:
+            scores = evaluate_expansion(widest.kernel, widest.centres, coef, seen, n_jobs)
         for column, model in zip(scores.T, members, strict=True):
             yield column + model.intercept + _linear_part(model, seen)
 

@@ -1,4 +1,4 @@
-"""What every classifier made of kernel basis functions can do once it is fitted."""
+"""What classifiers can do that are a model with centres, or a path of them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,7 @@ from skauc.model import Model, PathRecord, scores_of_models
 from skauc.validation import check_rows, check_whole_number
 
 
-class ExpansionClassifier(RankingClassifier):
-    """Scoring by the kernel expansion in ``_model``."""
-
-    def decision_function(self, X):
-        """Return scores that rank the rows; positive ones are predicted positive.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            Higher means more likely positive.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        return self._model.scores(X, self.n_jobs)
-
-
-class KernelClassifier(CallbackMixin, ExpansionClassifier):
+class PathClassifier(CallbackMixin, RankingClassifier):
     """A classifier that grew its basis: the path, its truncation, and what the kernel looks at."""
 
     @property
@@ -114,11 +93,28 @@ class KernelClassifier(CallbackMixin, ExpansionClassifier):
                 f"{sorted(self._models)}; got {n_basis}. Save it with history=True to keep all."
             )
         smaller = copy.copy(self)
-        vars(smaller).update(model_attributes(self._models, self.path_, n_basis))
+        vars(smaller).update(path_attributes(self._models, self.path_, n_basis))
         return smaller.set_params(n_basis=n_basis)
 
 
-def model_attributes(models: dict[int, Model], records: list[PathRecord], size: int) -> dict:
+def support_attributes(model: Model) -> dict:
+    """Return the fitted attributes of a classifier that is one model, linear or of rows."""
+    common = {
+        "intercept_": model.intercept,
+        "gamma_": getattr(model.kernel, "gamma", None),
+        "_model": model,
+    }
+    if model.linear_coef is not None:
+        return {**common, "coef_": model.linear_coef}
+    return {
+        **common,
+        "dual_coef_": model.coef,
+        "support_": model.indices,
+        "support_vectors_": model.centres,
+    }
+
+
+def path_attributes(models: dict[int, Model], records: list[PathRecord], size: int) -> dict:
     """Return the fitted attributes of the model of that size."""
     model = models[size]
     path = [record for record in records if record.n_basis <= size]

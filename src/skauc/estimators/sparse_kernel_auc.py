@@ -12,7 +12,7 @@ from skauc.basis import Basis
 from skauc.callbacks import with_callbacks
 from skauc.classifier import unchanged_on_error
 from skauc.engines import ENGINES, Engine, make_engine
-from skauc.estimators._classifier import KernelClassifier, model_attributes
+from skauc.estimators._classifier import PathClassifier, path_attributes
 from skauc.estimators._fitting import (
     LAST_STEPS,
     Fitting,
@@ -42,7 +42,7 @@ from skauc.validation import (
 )
 
 
-class SparseKernelAUC(KernelClassifier):
+class SparseKernelAUC(PathClassifier):
     """Binary classifier that maximises AUC with a small number of kernel basis functions.
 
     Over a basis J of centres z_k that grows greedily it minimises
@@ -443,4 +443,4 @@ class SparseKernelAUC(KernelClassifier):
 def _attributes(fitting: Fitting, size: int | None = None) -> dict:
     """Return the fitted attributes of the model of that size, or as the fit stands."""
     size = max(fitting.models) if size is None else size
-    return model_attributes(fitting.models, fitting.records, size)
+    return path_attributes(fitting.models, fitting.records, size)

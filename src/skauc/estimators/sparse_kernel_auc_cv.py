@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from skauc.callbacks import with_callbacks
 from skauc.classifier import fitted_attributes, unchanged_on_error
-from skauc.estimators._classifier import KernelClassifier
+from skauc.estimators._classifier import PathClassifier
 from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -31,7 +31,7 @@ DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 DEFAULT_GAMMAS = (1.0, 0.25, 4.0, (0.04, 0.2, 1.0, 5.0))
 
 
-class SparseKernelAUCCV(KernelClassifier):
+class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with C, widths, size, linear term and refinement cross-validated.
 
     Every setting is judged by its mean AUC over the folds. Of those within one standard error of

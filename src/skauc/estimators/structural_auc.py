@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from skauc.callbacks import CallbackMixin, with_callbacks
-from skauc.classifier import unchanged_on_error
+from skauc.classifier import RankingClassifier, unchanged_on_error
 from skauc.cutting_plane import Solution, Space, minimise_by_planes
 from skauc.engines.threads import RowThreads
-from skauc.estimators._classifier import ExpansionClassifier
+from skauc.estimators._classifier import support_attributes
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.metrics import best_threshold
@@ -31,7 +31,7 @@ from skauc.validation import (
 STEP = 0.2
 
 
-class StructuralAUC(CallbackMixin, ExpansionClassifier):
+class StructuralAUC(CallbackMixin, RankingClassifier):
     """Binary classifier that maximises AUC by the plain hinge over all pairs, linear or kernel.
 
     It minimises
@@ -239,30 +239,16 @@ def _attributes(
 ) -> dict:
     """Return the fitted attributes; ``rows`` are the places of the data's rows in X."""
     intercept = -best_threshold(solution.scores, data.positive, data.weights)
-    common = {
-        "intercept_": intercept,
-        "gamma_": getattr(kernel, "gamma", None),
+    if is_linear:
+        model = Model.linear(solution.vector, intercept)
+    else:
+        coef = solution.vector[0]
+        support = np.flatnonzero(coef)
+        centres, indices = data.X[support], rows[support]
+        model = Model(kernel, centres, indices, coef[support], None, intercept, 0)
+    return {
+        **support_attributes(model),
         "objective_": solution.objective,
         "dual_gap_": solution.gap,
         "n_iter_": solution.n_iter,
-    }
-    dual_coef = np.zeros(0) if is_linear else solution.vector[0]
-    support = np.flatnonzero(dual_coef)
-    model = Model(
-        kernel=kernel,
-        centres=data.X[support],
-        indices=rows[support],
-        coef=dual_coef[support],
-        linear_coef=solution.vector if is_linear else None,
-        intercept=intercept,
-        generation=0,
-    )
-    if is_linear:
-        return {**common, "coef_": solution.vector, "_model": model}
-    return {
-        **common,
-        "dual_coef_": model.coef,
-        "support_": model.indices,
-        "support_vectors_": model.centres,
-        "_model": model,
     }

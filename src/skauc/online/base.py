@@ -10,17 +10,15 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted
 
 from skauc.callbacks import CallbackMixin, with_callbacks
 from skauc.classifier import RankingClassifier, unchanged_on_error
 from skauc.exceptions import InvalidDataError
+from skauc.model import Model
 from skauc.validation import (
     TrainingData,
     check_boolean,
     check_chunk,
-    check_rows,
     check_training,
     check_whole_number,
 )
@@ -143,22 +141,9 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
 class LinearOnlineClassifier(OnlineClassifier):
     """An online learner of f(x) = w.x, whose state has n_seen, means, weights and average."""
 
-    def decision_function(self, X):
-        """Return scores that rank the rows; positive ones are predicted positive.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            Higher means more likely positive.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        return safe_sparse_dot(X, self.coef_[0]) + self.intercept_[0]
+    @property
+    def _model(self) -> Model:
+        return Model.linear(self.coef_[0], self.intercept_[0])
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -6,10 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from skauc.engines.expansion import evaluate_expansion
 from skauc.kernels import RBF
+from skauc.model import Model
 from skauc.online._jit import compiled
 from skauc.online.base import OnlineClassifier
 from skauc.online.buffers import (
@@ -28,7 +27,6 @@ from skauc.validation import (
     check_choice,
     check_fraction,
     check_positive,
-    check_rows,
     check_whole_number,
 )
 
@@ -145,23 +143,11 @@ class OILK(OnlineClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def decision_function(self, X):
-        """Return scores that rank the rows; positive ones are predicted positive.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            Higher means more likely positive.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        kernel = RBF(self.gamma_)
-        return evaluate_expansion(kernel, self.basis_vectors_, self.dual_coef_, X) + self.intercept_
+    @property
+    def _model(self) -> Model:
+        coef = self.dual_coef_
+        unknown = np.full(len(coef), -1)
+        return Model(RBF(self.gamma_), self.basis_vectors_, unknown, coef, None, self.intercept_, 0)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

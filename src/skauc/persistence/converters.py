@@ -6,7 +6,7 @@ Imported by `skauc.persistence.onnx` alone, and only when it is used.
 from __future__ import annotations
 
 import math
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from onnx import TensorProto
@@ -26,8 +26,10 @@ from skl2onnx.algebra.onnx_ops import (
     OnnxGreater,
     OnnxIdentity,
     OnnxIsNaN,
+    OnnxLessOrEqual,
     OnnxLog,
     OnnxMatMul,
+    OnnxMax,
     OnnxMin,
     OnnxMul,
     OnnxNeg,
@@ -47,19 +49,19 @@ from skl2onnx.common.data_types import (
     StringTensorType,
 )
 
-from skauc.estimators import SparseKernelAUC, SparseKernelAUCCV
+from skauc.classifier import RankingClassifier
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial
 from skauc.model import Model
+from skauc.persistence.state import ESTIMATORS
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 from skauc.preprocessing.steps import DAY, PERIODS
-
-_ESTIMATORS = (SparseKernelAUC, SparseKernelAUCCV)
+from skauc.scaling import RankScaling
 
 
 def register() -> None:
     """Tell skl2onnx about every class of ours."""
-    for kind in _ESTIMATORS:
+    for kind in ESTIMATORS.values():
         update_registered_converter(
             kind,
             f"Skauc{kind.__name__}",
@@ -125,9 +127,8 @@ def _classifier_shapes(operator) -> None:
 def _convert_classifier(scope, operator, container) -> None:
     """Write the label, and -score and score, where skl2onnx's wrappers look for them."""
     build = _Builder(container)
-    model = operator.raw_operator
-    rows = build.double(operator.inputs[0])
-    scores = _scores(build, model._models[model.n_basis_], rows)
+    model: RankingClassifier = operator.raw_operator
+    scores = _scores(build, model._model, build.double(operator.inputs[0]))
     is_positive = build(OnnxGreater, scores, _numbers(0.0))
     code = build(OnnxReshape, build(OnnxCast, is_positive, to=TensorProto.INT64), np.array([-1]))
     label = build(OnnxGather, label_values(model.classes_), code, output_names=operator.outputs[:1])
@@ -141,13 +142,45 @@ def _convert_classifier(scope, operator, container) -> None:
 
 def _scores(build: _Builder, model: Model, rows):
     """Return linear.x + sum_k coef_k k(z_k, x) + intercept, as a column."""
-    centres = model.centres.toarray() if sparse.issparse(model.centres) else model.centres
-    values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
-    scores = build(OnnxMatMul, values, model.coef[:, None])
+    rows = rows if model.scaling is None else _ranks(build, model.scaling, rows)
+    parts = []
     if model.linear_coef is not None:
-        linear = build(OnnxMatMul, rows, model.linear_coef[:, None])
-        scores = build(OnnxAdd, scores, linear)
-    return build(OnnxAdd, scores, _numbers(model.intercept))
+        parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))
+    if len(model.coef) > 0:
+        centres = model.centres.toarray() if sparse.issparse(model.centres) else model.centres
+        values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
+        parts.append(build(OnnxMatMul, values, model.coef[:, None]))
+    return build(OnnxAdd, reduce(partial(build, OnnxAdd), parts), _numbers(model.intercept))
+
+
+def _ranks(build: _Builder, scaling: RankScaling, rows):
+    """Find each value's last knot at or below it, all at once and by halves; go on from there.
+
+    No array is larger than the rows. Knots are padded to a power of two with infinity, which
+    nothing reaches, and lie in one vector, feature after feature.
+    """
+    knots, levels = scaling.knots.T, scaling.levels.T
+    n_features, n_knots = knots.shape
+    width = 1 << n_knots.bit_length()
+    runs, rises = np.diff(knots), np.diff(levels)
+    slopes = np.divide(rises, runs, out=np.zeros_like(rises), where=runs > 0)
+    padded = np.pad(knots, ((0, 0), (0, width - n_knots)), constant_values=np.inf).ravel()
+    rows = build(OnnxMax, rows, knots[:, 0].copy())
+    place = np.arange(n_features) * width
+    step = width // 2
+    while step > 0:
+        ahead = build(OnnxAdd, place, np.array([step]))
+        is_past = build(OnnxLessOrEqual, build(OnnxGather, padded, ahead), rows)
+        place = build(OnnxWhere, is_past, ahead, place)
+        step //= 2
+
+    def there(values):
+        return build(
+            OnnxGather, np.pad(values, ((0, 0), (0, width - values.shape[1]))).ravel(), place
+        )
+
+    distance = build(OnnxSub, rows, there(knots))
+    return build(OnnxAdd, there(levels), build(OnnxMul, there(slopes), distance))
 
 
 def _kernel_values(build: _Builder, kernel, centres: np.ndarray, rows):

@@ -9,32 +9,31 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from skauc.classifier import fitted_attributes
-from skauc.estimators import SparseKernelAUC, SparseKernelAUCCV
-from skauc.estimators._classifier import KernelClassifier, model_attributes
+from skauc.estimators import SparseKernelAUC, SparseKernelAUCCV, StructuralAUC
+from skauc.estimators._classifier import PathClassifier, path_attributes, support_attributes
 from skauc.exceptions import ModelFileError
-from skauc.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
-from skauc.model import Model, PathRecord
+from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
+from skauc.online.base import OnlineClassifier
+from skauc.persistence.checks import check, check_array, check_numbers
+from skauc.persistence.learners import pack_state, unpack_state
+from skauc.persistence.models import pack_models, pack_records, unpack_models, unpack_records
 from skauc.persistence.summary import is_own
-from skauc.validation import is_number
 
-ESTIMATORS = {"SparseKernelAUC": SparseKernelAUC, "SparseKernelAUCCV": SparseKernelAUCCV}
-KERNELS = {"rbf": RBF, "laplacian": Laplacian, "polynomial": Polynomial, "linear": Linear}
-# What `model_attributes` derives from the models, and what the models are packed into.
-_DERIVED = {
-    *("n_basis_", "basis_vectors_", "basis_indices_", "dual_coef_", "linear_coef_", "intercept_"),
-    *("gamma_", "length_scales_", "path_", "_models", "best_estimator_"),
+ESTIMATORS = {
+    kind.__name__: kind
+    for kind in (
+        *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC),
+        *(OAM, OPAUC, AdaOAM, SAdaOAM, OILK),
+    )
 }
 # What a fit went through, kept on request.
 _HISTORY = {"cv_results_"}
-_RECORD_FIELDS = (
-    *("n_basis", "objective", "train_auc", "validation_auc", "seconds", "n_iter", "is_refined"),
-)
+# What SparseKernelAUCCV has besides the model it has chosen.
+_TUNING = ("best_params_", "best_score_", "n_splits_", "cv_results_")
 
 # A sparse array can claim any number of features; some attributes are as long as that.
 _MOST_FEATURES = 1 << 21
@@ -47,12 +46,12 @@ class StoredEstimator:
     attributes, such as FrozenEstimator, would take for their own.
     """
 
-    def __init__(self, name: str, parameters: dict, fitted: dict, models: dict | None):
+    def __init__(self, name: str, parameters: dict, fitted: dict, learnt: dict | None):
         self.name, self.parameters = name, parameters
-        self.fitted, self.models = fitted, models
+        self.fitted, self.learnt = fitted, learnt
 
     def __reduce_ex__(self, protocol):
-        return _restored, (self.name, self.parameters, self.fitted, self.models)
+        return _restored, (self.name, self.parameters, self.fitted, self.learnt)
 
 
 class StoredStrings:
@@ -67,7 +66,7 @@ class StoredStrings:
 
 def _strings(text: str) -> np.ndarray:
     strings = json.loads(text)
-    _check(isinstance(strings, list) and all(isinstance(s, str) for s in strings), "strings")
+    check(isinstance(strings, list) and all(isinstance(s, str) for s in strings), "strings")
     array = np.empty(len(strings), dtype=object)
     array[:] = strings
     return array
@@ -122,16 +121,44 @@ def _stored(estimator, history: bool) -> StoredEstimator:
             f"{type(estimator).__name__} is not an estimator that model files know. "
             f"They know {', '.join(ESTIMATORS)}."
         )
-    left_out = _DERIVED if history else _DERIVED | _HISTORY
-    fitted = {
-        name: _plain(value)
-        for name, value in fitted_attributes(estimator).items()
-        if name not in left_out
-    }
+    fitted = fitted_attributes(estimator)
+    learnt = _learnt(estimator, history) if fitted else None
+    left_out = {"_model", "_models", "_state"} | (set() if history else _HISTORY)
+    if fitted:
+        left_out |= _what_follows(estimator)
+    kept = {name: _plain(value) for name, value in fitted.items() if name not in left_out}
     if hasattr(estimator, "best_estimator_"):
-        fitted["best_estimator_"] = _plain_parameters(estimator.best_estimator_)
-    models = _packed(estimator, history) if hasattr(estimator, "_models") else None
-    return StoredEstimator(name, _plain_parameters(estimator), fitted, models)
+        kept["best_estimator_"] = _plain_parameters(estimator.best_estimator_)
+    return StoredEstimator(name, _plain_parameters(estimator), kept, learnt)
+
+
+def _learnt(estimator, history: bool) -> dict:
+    """Return what the estimator scores by, and what it learns on with, as arrays.
+
+    Without history it is the one model that scores.
+    """
+    if isinstance(estimator, OnlineClassifier):
+        return pack_state(estimator._state)
+    if not isinstance(estimator, PathClassifier):
+        return pack_models([estimator._model])
+    models = estimator._models if history else {estimator.n_basis_: estimator._model}
+    records = [record for record in estimator.path_ if record.n_basis in models]
+    packed = pack_models([models[size] for size in sorted(models)])
+    return {**packed, "records": pack_records(records)}
+
+
+def _what_follows(estimator) -> set[str]:
+    """Return the attributes that follow from what was learnt and need not be stored."""
+    if isinstance(estimator, PathClassifier):
+        # Without history the iterations on the way cannot be counted.
+        attributes = path_attributes(estimator._models, estimator.path_, estimator.n_basis_)
+        return attributes.keys() - {"n_iter_"}
+    if not isinstance(estimator, OnlineClassifier):
+        return set(support_attributes(estimator._model))
+    # Attributes are of the parameters at their time, which may have been set anew.
+    attributes = estimator._attributes(estimator._state)
+    own = vars(estimator)
+    return {name for name in attributes if np.array_equal(attributes[name], own[name])}
 
 
 def _plain_parameters(estimator) -> dict:
@@ -162,182 +189,63 @@ def _plain(value):
     return value
 
 
-def _packed(estimator: KernelClassifier, history: bool) -> dict:
-    """Return the models as a few arrays; those of one generation share their centres.
-
-    Without history it is the one model that scores.
-    """
-    models = estimator._models if history else {estimator.n_basis_: _final(estimator)}
-    sizes = sorted(models)
-    generations = sorted({model.generation for model in models.values()})
-    linear = [models[size].linear_coef for size in sizes]
-    records = [record for record in estimator.path_ if record.n_basis in models]
-    return {
-        "sizes": sizes,
-        "generations": [generations.index(models[size].generation) for size in sizes],
-        "intercepts": np.array([models[size].intercept for size in sizes]),
-        "coef": np.concatenate([models[size].coef for size in sizes]),
-        "linear_coef": None if linear[0] is None else np.array(linear),
-        "bases": [_packed_basis(models, generation) for generation in generations],
-        "records": [[getattr(record, name) for name in _RECORD_FIELDS] for record in records],
-    }
-
-
-def _final(estimator: KernelClassifier) -> Model:
-    return estimator._models[estimator.n_basis_]
-
-
-def _packed_basis(models: dict[int, Model], generation: int) -> dict:
-    """Return the kernel and the centres of the largest model of a generation."""
-    members = [model for model in models.values() if model.generation == generation]
-    widest = max(members, key=lambda model: len(model.coef))
-    return {
-        "kernel": _packed_kernel(widest.kernel),
-        "centres": _packed_rows(widest.centres),
-        "indices": widest.indices,
-    }
-
-
-def _packed_kernel(kernel: Kernel) -> dict:
-    for name, kind in KERNELS.items():
-        if type(kernel) is kind:
-            return {"name": name, **vars(kernel)}
-    raise ModelFileError(
-        "A model with a kernel of your own cannot be stored: its function is code, which a model "
-        f"file never holds. Use one of the kernels {', '.join(KERNELS)}."
-    )
-
-
-def _packed_rows(rows) -> dict:
-    if not sparse.issparse(rows):
-        return {"dense": rows}
-    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
-    return {**parts, "n_features": rows.shape[1]}
-
-
-def _restored(name: str, parameters: dict, fitted: dict, models: dict | None):
+def _restored(name: str, parameters: dict, fitted: dict, learnt: dict | None):
     """Build the estimator, checking all that it is made of."""
-    _check(isinstance(name, str) and name in ESTIMATORS, "estimator")
+    check(isinstance(name, str) and name in ESTIMATORS, "estimator")
     estimator = _made(ESTIMATORS[name], parameters)
+    if learnt is None:
+        check(fitted == {}, "attributes")
+        return estimator
     best_parameters = fitted.pop("best_estimator_", None)
-    for attribute, value in fitted.items():
-        _check(attribute.endswith("_") and not attribute.startswith("_"), "attributes")
-        _check(isinstance(value, np.ndarray | dict) or _is_plain(value), "attributes")
-    classes = fitted.get("classes_", np.zeros(2))
-    _check(isinstance(classes, np.ndarray) and classes.shape == (2,), "classes")
-    if models is not None:
-        n_iter = fitted["n_iter_"]
-        by_size, records = _unpacked(models, fitted)
-        fitted |= model_attributes(by_size, records, max(by_size))
-        fitted["n_iter_"] = n_iter
-    vars(estimator).update(fitted)
+    _check_fitted(fitted)
+    vars(estimator).update(_relearnt(estimator, learnt, fitted) | fitted)
     if best_parameters is not None:
         best = _made(SparseKernelAUC, best_parameters)
-        own = ("best_params_", "best_score_", "n_splits_", "cv_results_")
-        vars(best).update({name: fitted[name] for name in fitted if name not in own})
+        own = fitted_attributes(estimator)
+        vars(best).update({name: own[name] for name in own if name not in _TUNING})
         estimator.best_estimator_ = best
     return estimator
 
 
+def _check_fitted(fitted: dict) -> None:
+    """Raise an error for attributes that no fit sets, and for some that a fit sets otherwise."""
+    for attribute, value in fitted.items():
+        check(attribute.endswith("_") and not attribute.startswith("_"), "attributes")
+        check(isinstance(value, np.ndarray | dict) or _is_plain(value), "attributes")
+    n_features, classes = fitted["n_features_in_"], fitted["classes_"]
+    check(type(n_features) is int and 0 < n_features <= _MOST_FEATURES, "features")
+    check(isinstance(classes, np.ndarray) and classes.shape == (2,), "classes")
+    names = fitted.get("feature_names_in_")
+    if names is not None:
+        is_array = isinstance(names, np.ndarray) and names.shape == (n_features,)
+        check(is_array and _is_text(names), "features")
+    if "feature_spread_" in fitted:
+        check_numbers(fitted["feature_spread_"], (n_features,))
+
+
+def _relearnt(estimator, learnt: dict, fitted: dict) -> dict:
+    """Return what follows from what was learnt."""
+    n_features = fitted["n_features_in_"]
+    if isinstance(estimator, OnlineClassifier):
+        state = unpack_state(type(estimator).__name__, learnt, n_features)
+        follows = estimator._checked_attributes(state)
+        for name in follows.keys() & fitted.keys():
+            expected = np.asarray(follows[name])
+            check_array(np.asarray(fitted[name]), (expected.dtype,), expected.shape)
+        return {**follows, "_state": state}
+    models = unpack_models(learnt, n_features)
+    if isinstance(estimator, PathClassifier):
+        by_size = {len(model.coef): model for model in models}
+        check(min(by_size) > 0, "sizes")
+        records = unpack_records(learnt["records"], by_size)
+        return path_attributes(by_size, records, max(by_size))
+    check(len(models) == 1, "sizes")
+    return support_attributes(models[0])
+
+
 def _made(kind, parameters):
     """Return an unfitted estimator with those of the parameters that it has in this version."""
-    _check(isinstance(parameters, dict), "parameters")
+    check(isinstance(parameters, dict), "parameters")
     known = kind().get_params(deep=False)
-    _check(all(_is_plain(value) for value in parameters.values()), "parameters")
+    check(all(_is_plain(value) for value in parameters.values()), "parameters")
     return kind(**{name: value for name, value in parameters.items() if name in known})
-
-
-def _unpacked(packed: dict, fitted: dict) -> tuple[dict[int, Model], list[PathRecord]]:
-    n_features = fitted["n_features_in_"]
-    _check(type(n_features) is int and 0 < n_features <= _MOST_FEATURES, "features")
-    sizes = packed["sizes"]
-    _check(sizes == sorted(set(sizes)) and all(type(n) is int and n > 0 for n in sizes), "sizes")
-    bases = [_unpacked_basis(basis, n_features) for basis in packed["bases"]]
-    _check(len(packed["coef"]) == sum(sizes), "coefficients")
-    coefs = np.split(packed["coef"], np.cumsum(sizes)[:-1])
-    linear = packed["linear_coef"]
-    if linear is None:
-        linear = [None] * len(sizes)
-    else:
-        _check_numbers(linear, (len(sizes), n_features))
-    _check_numbers(packed["intercepts"], (len(sizes),))
-    parts = zip(packed["generations"], coefs, linear, packed["intercepts"], strict=True)
-    models = {}
-    for generation, coef, linear_coef, intercept in parts:
-        _check_numbers(coef, coef.shape)
-        widest = bases[generation]
-        _check(len(coef) <= len(widest.indices), "coefficients")
-        part = _first(widest, len(coef))
-        models[len(coef)] = replace(
-            part,
-            coef=coef,
-            linear_coef=linear_coef,
-            intercept=float(intercept),
-            generation=generation,
-        )
-    return models, [_unpacked_record(record, models) for record in packed["records"]]
-
-
-def _unpacked_basis(packed: dict, n_features: int) -> Model:
-    """Return a model without coefficients."""
-    indices = packed["indices"]
-    _check(isinstance(indices, np.ndarray) and indices.ndim == 1 and len(indices) > 0, "indices")
-    centres = _unpacked_rows(packed["centres"], (len(indices), n_features))
-    kernel = _unpacked_kernel(packed["kernel"], len(indices), n_features)
-    return Model(kernel, centres, indices, None, None, 0.0, 0)
-
-
-def _unpacked_kernel(packed: dict, n_centres: int, n_features: int) -> Kernel:
-    packed = dict(packed)
-    kind = KERNELS[packed.pop("name")]
-    for name, value in packed.items():
-        if isinstance(value, np.ndarray):
-            _check_numbers(value, (n_features,) if name == "scales" else (n_centres,))
-        else:
-            _check(value is None or is_number(value), "kernel")
-    return kind(**packed)
-
-
-def _unpacked_rows(packed: dict, shape: tuple[int, int]):
-    if "dense" in packed:
-        _check_numbers(packed["dense"], shape)
-        return packed["dense"]
-    _check(packed["n_features"] == shape[1], "centres")
-    parts = tuple(packed[name] for name in ("data", "indices", "indptr"))
-    _check(all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts), "centres")
-    _check_numbers(parts[0], parts[0].shape)
-    rows = sparse.csr_array(parts, shape=shape)
-    rows.check_format(full_check=True)
-    return rows
-
-
-def _unpacked_record(values: list, models: dict[int, Model]) -> PathRecord:
-    _check(
-        all(value is None or is_number(value) or isinstance(value, bool) for value in values),
-        "path",
-    )
-    fields = dict(zip(_RECORD_FIELDS, values, strict=True))
-    return PathRecord(**fields, model=models[fields["n_basis"]])
-
-
-def _first(model: Model, size: int) -> Model:
-    """Return the part of a model with its first centres."""
-    kernel = model.kernel
-    gamma = getattr(kernel, "gamma", None)
-    if isinstance(gamma, np.ndarray):
-        kernel = replace(kernel, gamma=gamma[:size])
-    return replace(model, kernel=kernel, centres=model.centres[:size], indices=model.indices[:size])
-
-
-def _check_numbers(array, shape: tuple[int, ...]) -> None:
-    is_real = isinstance(array, np.ndarray) and array.dtype in (np.float64, np.float32)
-    _check(is_real and array.shape == shape and bool(np.isfinite(array).all()), "numbers")
-
-
-def _check(condition: bool, what: str) -> None:
-    if not condition:
-        raise _broken(what)
-
-
-def _broken(what: str) -> ModelFileError:
-    return ModelFileError(f"its {what} are not what an estimator's can be")

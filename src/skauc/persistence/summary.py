@@ -68,10 +68,13 @@ def summary_of(model) -> dict:
         "classes": [str(label) for label in getattr(estimator, "classes_", [])],
         "n_features": int(estimator.n_features_in_),
     }
+    if hasattr(estimator, "_model"):
+        summary["n_basis"] = len(estimator._model.coef)
+    if hasattr(estimator, "n_samples_seen_"):
+        summary["n_samples_seen"] = estimator.n_samples_seen_
     if hasattr(estimator, "path_"):
         last = estimator.path_[-1]
         summary |= {
-            "n_basis": int(estimator.n_basis_),
             "train_auc": _finite(last.train_auc),
             "validation_auc": _finite(last.validation_auc),
         }
