@@ -36,6 +36,10 @@ class Model:
         centres, none = np.zeros((0, len(coef))), np.zeros(0)
         return cls(Linear(), centres, none.astype(np.int64), none, coef, intercept, 0)
 
+    def scaled(self, rows: Rows) -> Rows:
+        """Return the rows as the kernel sees them."""
+        return rows if self.scaling is None else self.scaling.transform(rows)
+
     def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
         """Return the scores of the rows."""
         return next(scores_of_models([self], rows, n_jobs))
@@ -64,7 +68,7 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
     for _, generation in groupby(models, key=lambda model: model.generation):
         members = list(generation)
         widest = members[-1]
-        seen = rows if widest.scaling is None else widest.scaling.transform(rows)
+        seen = widest.scaled(rows)
         coef = np.zeros((len(widest.coef), len(members)))
         for column, model in zip(coef.T, members, strict=True):
             column[: len(model.coef)] = model.coef

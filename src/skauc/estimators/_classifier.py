@@ -48,8 +48,9 @@ class PathClassifier(CallbackMixin, RankingClassifier):
     def rank_features(self) -> list[tuple[str, float]]:
         """Return features and their relevance, the most relevant first.
 
-        The relevance of a feature is the standard deviation of the training rows along it over
-        its length scale: how far apart the kernel sees them. It tells by which features the kernel
+        The relevance of a feature is the standard deviation of the training rows along it, after
+        scaling by ranks where there is one, over its length scale: how far apart the kernel sees
+        them. It tells by which features the kernel
         part of the model tells rows apart. It says nothing of the direction of an effect, of
         causes, or of the linear part (see ``linear_coef_``), and of two features that carry the
         same information either one may be first. Without refinement all length scales are 1.

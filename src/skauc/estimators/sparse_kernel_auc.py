@@ -140,11 +140,13 @@ class SparseKernelAUC(PathClassifier):
         Minus the threshold: added to the scores so that their sign is the prediction of best
         balanced accuracy on the training rows. It has no part in the ranking.
     linear_coef_ : ndarray of shape (n_features_in_,)
-        The linear part, zeros without one.
+        The linear part, zeros without one; it multiplies the images of ``scaling_`` where there
+        is one.
     gamma_ : float or ndarray of shape (n_basis_,)
         The kernel's gamma as a number; with several widths, that of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
-        Learnt length scales, ones without refinement: the kernel compares x / length_scales_.
+        Learnt length scales, ones without refinement: the kernel compares x / length_scales_,
+        with x in the units of ``scaling_`` where there is one.
     scaling_ : RankScaling or None
         The maps of the features.
     feature_spread_ : ndarray of shape (n_features_in_,)

@@ -143,9 +143,12 @@ def _convert_classifier(scope, operator, container) -> None:
 def _scores(build: _Builder, model: Model, rows):
     """Return linear.x + sum_k coef_k k(z_k, x) + intercept, as a column."""
     rows = rows if model.scaling is None else _ranks(build, model.scaling, rows)
+    linear_coef = model.linear_coef
+    if linear_coef is None and len(model.coef) == 0:
+        linear_coef = np.zeros(model.centres.shape[1])
     parts = []
-    if model.linear_coef is not None:
-        parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))
+    if linear_coef is not None:
+        parts.append(build(OnnxMatMul, rows, linear_coef[:, None]))
     if len(model.coef) > 0:
         centres = model.centres.toarray() if sparse.issparse(model.centres) else model.centres
         values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
@@ -154,33 +157,32 @@ def _scores(build: _Builder, model: Model, rows):
 
 
 def _ranks(build: _Builder, scaling: RankScaling, rows):
-    """Find each value's last knot at or below it, all at once and by halves; go on from there.
+    """Find each value's last knot at or below it, by halves, and go on from there along the line.
 
-    No array is larger than the rows. Knots are padded to a power of two with infinity, which
-    nothing reaches, and lie in one vector, feature after feature.
+    No array is larger than the rows. Tables of all features lie in one vector each, and knots are
+    followed by infinity, which nothing reaches, up to a power of two.
     """
     knots, levels = scaling.knots.T, scaling.levels.T
     n_features, n_knots = knots.shape
     width = 1 << n_knots.bit_length()
     runs, rises = np.diff(knots), np.diff(levels)
     slopes = np.divide(rises, runs, out=np.zeros_like(rises), where=runs > 0)
-    padded = np.pad(knots, ((0, 0), (0, width - n_knots)), constant_values=np.inf).ravel()
     rows = build(OnnxMax, rows, knots[:, 0].copy())
     place = np.arange(n_features) * width
-    step = width // 2
-    while step > 0:
+
+    def look_up(table, places):
+        padding = (0, 0), (0, width - table.shape[1])
+        return build(OnnxGather, np.pad(table, padding, constant_values=np.inf).ravel(), places)
+
+    for step in (width >> halving for halving in range(1, width.bit_length())):
         ahead = build(OnnxAdd, place, np.array([step]))
-        is_past = build(OnnxLessOrEqual, build(OnnxGather, padded, ahead), rows)
+        is_past = build(OnnxLessOrEqual, look_up(knots, ahead), rows)
         place = build(OnnxWhere, is_past, ahead, place)
-        step //= 2
-
-    def there(values):
-        return build(
-            OnnxGather, np.pad(values, ((0, 0), (0, width - values.shape[1]))).ravel(), place
-        )
-
-    distance = build(OnnxSub, rows, there(knots))
-    return build(OnnxAdd, there(levels), build(OnnxMul, there(slopes), distance))
+    distance = build(OnnxSub, rows, look_up(knots, place))
+    # Nothing lies beyond the last knot.
+    slopes = np.pad(slopes, ((0, 0), (0, 1)))
+    climb = build(OnnxMul, look_up(slopes, place), distance)
+    return build(OnnxAdd, look_up(levels, place), climb)
 
 
 def _kernel_values(build: _Builder, kernel, centres: np.ndarray, rows):

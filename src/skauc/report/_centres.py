@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,6 @@ from skauc.report._columns import Column, columns, row_values
 from skauc.report._missing import SEVERAL, Missing
 from skauc.report._opened import OpenedModel, as_dense
 from skauc.report._rows import Rows
-from skauc.validation import check_rows
 
 _SAMPLE_ROWS = 4_000
 _MOST_FEATURES = 200
@@ -60,10 +59,10 @@ def typical_centres(
     classifier = opened.classifier
     if classifier is None:
         return SEVERAL
-    if opened.expansion is None:
+    if opened.model is None or len(opened.model.coef) == 0:
         return Missing(f"{type(classifier).__name__} has no centres.")
     numbers = _most_typical(opened, test)
-    centres = as_dense(opened.expansion.centres[list(numbers)])
+    centres = as_dense(opened.model.centres[list(numbers)])
     found = [
         _in_original_units(opened, train, number, centre)
         for number, centre in zip(numbers, centres, strict=True)
@@ -74,7 +73,7 @@ def typical_centres(
             "centres cannot be shown in the units of the data. Make the report with the training "
             "rows to see them."
         )
-    scores = opened.expansion.scores(centres)
+    scores = replace(opened.model, scaling=None).scores(centres)
     positive, negative = (
         Centre(int(number), float(score), source)
         for number, score, (_, source) in zip(numbers, scores, found, strict=True)
@@ -87,8 +86,7 @@ def typical_centres(
 def _most_typical(opened: OpenedModel, test: Rows) -> tuple[int, int]:
     """Return the numbers of the centres for the positive and the negative class."""
     sample = test.sample(_SAMPLE_ROWS)
-    rows = check_rows(opened.classifier, opened.transform(sample.X))
-    model = opened.expansion
+    model, rows = opened.model, opened.scaled(sample.X)
     likeness = evaluate_expansion(model.kernel, model.centres, np.eye(len(model.coef)), rows)
     positive = sample.positive
     difference = likeness[positive].mean(axis=0) - likeness[~positive].mean(axis=0)
@@ -97,14 +95,11 @@ def _most_typical(opened: OpenedModel, test: Rows) -> tuple[int, int]:
 
 def _in_original_units(opened: OpenedModel, train: Rows | None, number: int, centre: np.ndarray):
     """Return the values of a centre and a sentence on where they come from, or None."""
-    values = opened.inverse_transform(centre[None])
-    undone = None if values is None else (list(values[0]), "Its values before preprocessing.")
-    if not opened.steps:
-        undone = list(centre), "Its own values."
+    undone = _undone(opened, centre)
     if train is None:
         return undone
-    row = int(opened.expansion.indices[number])
-    if row < np.shape(train.X)[0] and _is_row(opened, train, row, centre):
+    row = int(opened.model.indices[number])
+    if 0 <= row < np.shape(train.X)[0] and _is_row(opened, train, row, centre):
         return row_values(train.X, row), f"Row {row:,} of the training rows."
     if undone is not None:
         return undone
@@ -112,14 +107,35 @@ def _in_original_units(opened: OpenedModel, train: Rows | None, number: int, cen
     return row_values(train.X, row), f"The training row nearest to it, row {row:,}."
 
 
+def _undone(opened: OpenedModel, centre: np.ndarray):
+    """Return the values of a centre before everything that was done to them, or None."""
+    source, beyond = "Its own values.", ""
+    scaling = opened.model.scaling
+    if scaling is not None:
+        values = scaling.inverse(centre[None])
+        is_beyond = ~np.isclose(scaling.transform(values)[0], centre, rtol=1e-5, atol=1e-6)
+        source, centre = "Its values before they became ranks.", values[0]
+        if is_beyond.any():
+            beyond = (
+                f" In {np.count_nonzero(is_beyond):,} of the features it lies beyond the training "
+                "rows, whose least or greatest value is shown."
+            )
+    if opened.steps:
+        undone = opened.inverse_transform(centre[None])
+        if undone is None:
+            return None
+        source, centre = "Its values before preprocessing.", undone[0]
+    return list(centre), source + beyond
+
+
 def _is_row(opened: OpenedModel, train: Rows, row: int, centre: np.ndarray) -> bool:
-    seen = as_dense(check_rows(opened.classifier, opened.transform(train.take(np.array([row])).X)))
+    seen = as_dense(opened.scaled(train.take(np.array([row])).X))
     return np.allclose(seen[0], centre, rtol=1e-5, atol=1e-8)
 
 
 def _nearest_row(opened: OpenedModel, train: Rows, centre: np.ndarray) -> int:
-    rows = check_rows(opened.classifier, opened.transform(train.X))
-    scales = getattr(opened.expansion.kernel, "scales", None)
+    rows = opened.scaled(train.X)
+    scales = getattr(opened.model.kernel, "scales", None)
     scales = np.ones(rows.shape[1]) if scales is None else scales
     scaled = rows @ sparse.diags_array(scales) if sparse.issparse(rows) else rows * scales
     scaled = sparse.csr_matrix(scaled) if sparse.issparse(scaled) else scaled

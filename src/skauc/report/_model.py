@@ -58,19 +58,21 @@ def summarise(opened: OpenedModel) -> ModelSummary:
     steps = tuple(type(step).__name__ for step in opened.steps)
     if classifier is None:
         return ModelSummary("Ensemble", steps, (), None, None)
-    expansion = opened.expansion
+    model = opened.model
     return ModelSummary(
         name=type(classifier).__name__,
         steps=steps,
         parameters=_changed_parameters(classifier),
-        n_basis=None if expansion is None else len(expansion.coef),
-        n_numbers=None if expansion is None else _count_numbers(expansion),
+        n_basis=None if model is None else len(model.coef) or None,
+        n_numbers=None if model is None else _count_numbers(model),
     )
 
 
 def _count_numbers(model: Model) -> int:
-    """Return how many numbers the model keeps: centres, coefficients, scales, linear part."""
-    parts = (model.coef, model.linear_coef, getattr(model.kernel, "scales", None))
+    """Return how many numbers the model keeps: centres, coefficients, scales, line, ranks."""
+    parts = [model.coef, model.linear_coef, getattr(model.kernel, "scales", None)]
+    if model.scaling is not None:
+        parts += [model.scaling.knots, model.scaling.levels]
     n_small = sum(np.size(part) for part in parts if part is not None)
     return int(np.prod(model.centres.shape)) + n_small + 1
 
@@ -142,27 +144,18 @@ def _cross_validated(classifier) -> tuple[tuple[int, ...], tuple[float, ...]]:
         name: tuple(value) if isinstance(value, list) else value
         for name, value in classifier.best_params_.items()
     }
+    others = ("C", "gamma", "linear_term", "refine", "scaling")
     settings = zip(
         results["param_n_basis"],
         results["mean_test_score"],
-        *(results[f"param_{name}"] for name in ("C", "gamma", "linear_term", "refine")),
+        *(results[f"param_{name}"] for name in others),
         strict=True,
     )
-    wanted = tuple(best[name] for name in ("C", "gamma", "linear_term", "refine"))
+    wanted = tuple(best[name] for name in others)
     by_size = sorted(
-        (int(n), float(auc)) for n, auc, *others in settings if tuple(others) == wanted
+        (int(n), float(auc)) for n, auc, *values in settings if tuple(values) == wanted
     )
     return tuple(n for n, _ in by_size), tuple(auc for _, auc in by_size)
-
-
-_NOT_REFINED = Missing(
-    "No length scales were learnt: every feature counts as it was scaled before the fit. Fit with "
-    "refine=True to learn one for each feature."
-)
-_UNREFINED_WAS_BETTER = Missing(
-    "Length scales were tried and not kept: without them the model was better on the rows held "
-    "out. Every feature counts as it was scaled before the fit."
-)
 
 
 def feature_scales(opened: OpenedModel) -> FeatureScales | Missing:
@@ -173,7 +166,7 @@ def feature_scales(opened: OpenedModel) -> FeatureScales | Missing:
     if not hasattr(classifier, "length_scales_"):
         return Missing(f"{type(classifier).__name__} learns no length scales.")
     if np.all(classifier.length_scales_ == 1):
-        return _UNREFINED_WAS_BETTER if _was_refined(classifier) else _NOT_REFINED
+        return _no_scales(classifier)
     relevance = classifier.feature_relevance_
     names = opened.feature_names()
     order = np.argsort(-relevance, kind="stable")[:_MOST_FEATURES]
@@ -184,5 +177,17 @@ def feature_scales(opened: OpenedModel) -> FeatureScales | Missing:
     )
 
 
-def _was_refined(classifier) -> bool:
-    return any(record.is_refined for record in getattr(classifier, "path_", ()))
+def _no_scales(classifier) -> Missing:
+    """Say why there are none, and how features count without them."""
+    counts = "Every feature counts as it was scaled before the fit."
+    if classifier.scaling_ is not None:
+        counts = "Every feature counts the same: by the ranks of its values."
+    if any(record.is_refined for record in classifier.path_):
+        return Missing(
+            "Length scales were tried and not kept: without them the model was better on the rows "
+            f"held out. {counts}"
+        )
+    return Missing(
+        f"No length scales were learnt. {counts} Fit with refine=True to learn one for each "
+        "feature."
+    )

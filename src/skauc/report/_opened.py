@@ -13,7 +13,9 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
+from skauc.classifier import RankingClassifier
 from skauc.model import Model
+from skauc.validation import check_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,18 +26,20 @@ class OpenedModel:
     classifier: object | None
 
     @property
-    def expansion(self) -> Model | None:
-        """The centres, coefficients and kernel of the classifier, None for one of another kind."""
-        model = getattr(self.classifier, "_model", None)
-        if model is None and hasattr(self.classifier, "_models"):
-            model = self.classifier._models[self.classifier.n_basis_]
-        return model if isinstance(model, Model) else None
+    def model(self) -> Model | None:
+        """What the classifier scores by, None for one of another library."""
+        is_own = isinstance(self.classifier, RankingClassifier)
+        return self.classifier._model if is_own else None
 
     @property
     def train_auc(self) -> float | None:
         """The AUC on the training rows, where the classifier remembers it."""
         path = getattr(self.classifier, "path_", None)
         return float(path[-1].train_auc) if path else None
+
+    def scaled(self, X):
+        """Return rows as the kernel sees them."""
+        return self.model.scaled(check_rows(self.classifier, self.transform(X)))
 
     def transform(self, X):
         """Return rows as the classifier sees them."""

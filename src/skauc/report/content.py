@@ -228,6 +228,11 @@ def make_report_content(
     ('AUC', True)
     """
     check_is_fitted(model)
+    if len(model.classes_) != 2:
+        raise InvalidDataError(
+            f"A report is about two classes; the model ranks {len(model.classes_)}: "
+            f"{model.classes_.tolist()[:5]}. Fit it to two classes, such as y >= 1."
+        )
     test = _as_rows(model, X_test, y_test, "test", sample_weight)
     train = None if X_train is None else _as_rows(model, X_train, y_train, "train")
     all_scores = ranking_scores(model, X_test)
