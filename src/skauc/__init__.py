@@ -8,11 +8,20 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
+    "KernelRankSVM": "skauc.estimators",
     "SparseKernelAUC": "skauc.estimators",
     "SparseKernelAUCCV": "skauc.estimators",
 }
 
-__all__ = ["SparseKernelAUC", "SparseKernelAUCCV", "__version__", "datasets", "metrics", "plotting"]
+__all__ = [
+    "KernelRankSVM",
+    "SparseKernelAUC",
+    "SparseKernelAUCCV",
+    "__version__",
+    "datasets",
+    "metrics",
+    "plotting",
+]
 
 
 def __getattr__(name: str):

@@ -118,6 +118,43 @@ def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
     return TrainingData(X, codes == 1, weights, classes)
 
 
+def check_graded(estimator, X, y, sample_weight=None):
+    """Validate rows with grades; return them, the grades there are, each row's, and the weights.
+
+    Two labels can be of any kind, more must be numbers, for their order to mean something.
+    """
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES))
+    classes, codes = _check_grades("y", y)
+    weights = _check_weights(sample_weight, X)
+    _check_no_negative_weight(weights)
+    return _tidy(X), classes, codes, weights
+
+
+def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
+    """Validate grades to score against; return the rank of each row's, and the weights."""
+    column = _check_column("y", y_true, "Pass one grade a row.")
+    if len(column) != n_rows:
+        raise InvalidDataError(
+            f"`y` must be as long as `X`; got {len(column)} and {n_rows}. Pass one grade a row."
+        )
+    _, codes = _check_grades("y", column)
+    if sample_weight is None:
+        return codes, np.ones(n_rows)
+    weights = _check_numbers("sample_weight", sample_weight, n_rows, "Pass one weight a row.")
+    _check_no_negative_weight(weights)
+    return codes, weights
+
+
+def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
+    labels, codes = _unique_labels(name, grades)
+    if len(labels) > 2 and labels.dtype.kind not in "biuf":
+        raise InvalidDataError(
+            f"Grades must be numbers; `{name}` has {len(labels)} different values of type "
+            f"{labels.dtype}. Code them as numbers, the most relevant highest."
+        )
+    return labels, codes
+
+
 def _check_two_classes(classes: np.ndarray, y) -> None:
     if len(classes) == 1:
         raise InvalidDataError(
@@ -224,12 +261,7 @@ def _check_numbers(name, values, n_rows, advice) -> np.ndarray:
 
 def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
     """Raise an error unless weights are at least 0 and each class has one above it."""
-    if weights.min() < 0:
-        row = int(np.argmin(weights))
-        raise InvalidDataError(
-            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. "
-            "Leave a row out by giving it weight 0."
-        )
+    _check_no_negative_weight(weights)
     for code, label in enumerate(np.asarray(labels).tolist()):
         if not weights[codes == code].any():
             raise InvalidDataError(
@@ -238,18 +270,18 @@ def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
             )
 
 
+def _check_no_negative_weight(weights: np.ndarray) -> None:
+    if weights.min() < 0:
+        row = int(np.argmin(weights))
+        raise InvalidDataError(
+            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. "
+            "Leave a row out by giving it weight 0."
+        )
+
+
 def _check_labels(y_true) -> tuple[list, np.ndarray]:
     """Return the two labels in sorted order and, for each row, which of them it has."""
-    try:
-        labels, codes = np.unique(y_true, return_inverse=True)
-        missing = bool((labels != labels).any())  # only NaN differs from itself
-    except TypeError:
-        missing = True
-    if missing:
-        raise InvalidDataError(
-            "`y_true` has missing labels, or labels that cannot be sorted together. "
-            "Leave rows without a label out, and use labels of one type."
-        )
+    labels, codes = _unique_labels("y_true", y_true)
     if len(labels) < 2:
         raise InvalidDataError(
             f"`y_true` must have two classes; got {labels.tolist()}. Pass rows of both classes."
@@ -260,6 +292,20 @@ def _check_labels(y_true) -> tuple[list, np.ndarray]:
             "Rank one class against the rest by passing `y_true == label`."
         )
     return labels.tolist(), codes
+
+
+def _unique_labels(name: str, column) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        labels, codes = np.unique(column, return_inverse=True)
+        missing = bool((labels != labels).any())  # only NaN differs from itself
+    except TypeError:
+        missing = True
+    if missing:
+        raise InvalidDataError(
+            f"`{name}` has missing labels, or labels that cannot be sorted together. "
+            "Leave rows without a label out, and use labels of one type."
+        )
+    return labels, codes
 
 
 def _positive_code(labels, pos_label) -> int:

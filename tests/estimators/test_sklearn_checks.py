@@ -9,7 +9,7 @@ import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from skauc import SparseKernelAUC
+from skauc import KernelRankSVM, SparseKernelAUC
 
 BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
 
@@ -20,6 +20,8 @@ BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
         SparseKernelAUC(n_basis=16, selection="greedy", retrain="always", solver="cg"),
         SparseKernelAUC(n_basis=4, kernel="laplacian", retrain="doubling"),
         SparseKernelAUC(n_basis=8, linear_term=True, gamma=[0.1, 1.0]),
+        KernelRankSVM(),
+        KernelRankSVM(kernel="laplacian", C=10, cache_size=1),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

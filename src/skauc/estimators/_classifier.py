@@ -32,12 +32,13 @@ def unchanged_on_error(estimator) -> Iterator[None]:
 
 def fitted_attributes(estimator) -> dict:
     """Return what a fit has set."""
-    names = (name for name in vars(estimator) if name.endswith("_") or name == "_models")
+    hidden = ("_model", "_models")
+    names = (name for name in vars(estimator) if name.endswith("_") or name in hidden)
     return {name: vars(estimator)[name] for name in names}
 
 
-class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
-    """Scoring, prediction, the path and its truncation."""
+class ExpansionClassifier(ClassifierMixin, BaseEstimator):
+    """Scoring and prediction by the kernel expansion in ``_model``."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -60,24 +61,7 @@ class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        return self._models[self.n_basis_].scores(X, self.n_jobs)
-
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
-        """Yield the scores of each model on the path, one per record of ``path_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-
-        Yields
-        ------
-        scores : ndarray of shape (n_samples,)
-            The scores after a retraining.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        yield from scores_of_models([record.model for record in self.path_], X, self.n_jobs)
+        return self._model.scores(X, self.n_jobs)
 
     def predict(self, X):
         """Return the predicted labels.
@@ -114,6 +98,31 @@ class KernelClassifier(ClassifierMixin, CallbackMixin, BaseEstimator):
         """
         scores = self.decision_function(X)
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
+
+
+class KernelClassifier(CallbackMixin, ExpansionClassifier):
+    """A classifier that grew its basis: the path, its truncation, and what the kernel looks at."""
+
+    @property
+    def _model(self) -> Model:
+        return self._models[self.n_basis_]
+
+    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+        """Yield the scores of each model on the path, one per record of ``path_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Yields
+        ------
+        scores : ndarray of shape (n_samples,)
+            The scores after a retraining.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        yield from scores_of_models([record.model for record in self.path_], X, self.n_jobs)
 
     @property
     def feature_relevance_(self) -> np.ndarray:
