@@ -111,17 +111,25 @@ def _kept_starts(starts, sizes: list[int], memory: float, n_threads: int) -> lis
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _add_product(block, vector, out):
     """Add the product of one block and of its mirror image; four rows share a pass over ``out``."""
-    n_rows = block.shape[0]
-    for i in range(n_rows):
-        out[i] += _dot(block[i, :n_rows], vector[:n_rows])
-    rest, vector_rest, out_rest = block[:, n_rows:], vector[n_rows:], out[n_rows:]
-    n_fours = n_rows - n_rows % 4
+    n = block.shape[0]
+    for i in range(n):
+        out[i] += _dot(block[i][:n], vector[:n])
+    n_fours = n - n % 4
     for i in range(0, n_fours, 4):
-        _add_four(rest[i : i + 4], vector[i : i + 4], vector_rest, out[i : i + 4], out_rest)
-    for i in range(n_fours, n_rows):
-        out[i] += _dot(rest[i], vector_rest)
-        for j in range(len(out_rest)):
-            out_rest[j] += rest[i, j] * vector[i]
+        # Rows first and columns second: only then does the compiler see contiguous numbers.
+        out[i : i + 4] += _add_four(
+            block[i][n:],
+            block[i + 1][n:],
+            block[i + 2][n:],
+            block[i + 3][n:],
+            vector[i : i + 4],
+            vector[n:],
+            out[n:],
+        )
+    for i in range(n_fours, n):
+        row = block[i][n:]
+        out[i] += _dot(row, vector[n:])
+        out[n:] += row * vector[i]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -133,20 +141,16 @@ def _dot(values, vector):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _add_four(rows, row_vector, column_vector, row_out, column_out):
-    row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
-    vector0, vector1, vector2, vector3 = row_vector[0], row_vector[1], row_vector[2], row_vector[3]
+def _add_four(row0, row1, row2, row3, factors, vector, out):
+    """Return the products of four rows with ``vector``; add their sum, times factors, to out."""
+    factor0, factor1, factor2, factor3 = factors[0], factors[1], factors[2], factors[3]
     total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
-    for j in range(len(column_vector)):
+    for j in range(len(vector)):
         value0, value1 = np.float64(row0[j]), np.float64(row1[j])
         value2, value3 = np.float64(row2[j]), np.float64(row3[j])
-        factor = column_vector[j]
-        total0 += value0 * factor
-        total1 += value1 * factor
-        total2 += value2 * factor
-        total3 += value3 * factor
-        column_out[j] += value0 * vector0 + value1 * vector1 + value2 * vector2 + value3 * vector3
-    row_out[0] += total0
-    row_out[1] += total1
-    row_out[2] += total2
-    row_out[3] += total3
+        total0 += value0 * vector[j]
+        total1 += value1 * vector[j]
+        total2 += value2 * vector[j]
+        total3 += value3 * vector[j]
+        out[j] += value0 * factor0 + value1 * factor1 + value2 * factor2 + value3 * factor3
+    return np.array([total0, total1, total2, total3])
