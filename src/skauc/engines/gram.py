@@ -1,7 +1,7 @@
 """The kernel matrix of all rows with themselves: kept where memory allows, recomputed elsewhere.
 
-The matrix is symmetric and only its upper triangle is computed, in blocks of whole rows: block b
-holds k(row, column) for its rows and all columns from its first row on. Blocks are kept until the
+The matrix is symmetric and only its upper triangle is used, in blocks of whole rows: a block holds
+k(row, column) for its rows and all columns from its first row on. Blocks are kept until the
 memory given is used up; the rest is computed anew for every product. Kept or not, a block's numbers
 are the same, and sums are float64 in a fixed order: products depend neither on the memory nor on
 ``n_jobs``.
@@ -113,7 +113,10 @@ def _add_product(block, vector, out):
     """Add the product of one block and of its mirror image; four rows share a pass over ``out``."""
     n = block.shape[0]
     for i in range(n):
-        out[i] += _dot(block[i][:n], vector[:n])
+        # Of the square on the diagonal, too, only the upper triangle is read.
+        row = block[i][i:n]
+        out[i] += _dot(row, vector[i:n])
+        out[i + 1 : n] += row[1:] * vector[i]
     n_fours = n - n % 4
     for i in range(0, n_fours, 4):
         # Rows first and columns second: only then does the compiler see contiguous numbers.
