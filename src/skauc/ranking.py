@@ -87,6 +87,15 @@ class RankingProblem:
         """Return the inner product of two functions."""
         return float(left[0] @ right[1])
 
+    def slopes(self, place: RankingPlace, direction: np.ndarray) -> tuple[float, float]:
+        """Return the first and the second derivative along a function, without a product."""
+        scores = direction[1]
+        slope = self.inner(place.vector, direction)
+        slope += self.C_pair * float(place.pairs.residual @ scores)
+        curvature = self.inner(direction, direction)
+        curvature += self.C_pair * float(place.pairs.hessian_product(scores) @ scores)
+        return slope, curvature
+
     def polish(self, place: RankingPlace) -> RankingPlace:
         """Replace beta by -C_pair r, which it is at the optimum: rows in no violating pair get 0.
 

@@ -1,9 +1,10 @@
 """Trust-region Newton with conjugate gradients, in any inner product.
 
-The method of Lin and Moré (1999) as Kuo, Lee and Lin (2014) use it for ranking. Vectors are NumPy
-arrays of any shape; lengths and angles are those of the problem's ``inner``, which also turns a
-derivative into the gradient and the Hessian into an operator that is symmetric in it. SciPy's
-"trust-ncg" knows the Euclidean inner product and its own radius alone.
+The method of Lin and Moré (1999) as Kuo, Lee and Lin (2014) use it for ranking, with one addition:
+the step is scaled to the minimum along its line, which costs little where slopes do (scores move
+along a line without a product). Vectors are NumPy arrays of any shape; lengths and angles are those
+of the problem's ``inner``, which also turns a derivative into the gradient and the Hessian into an
+operator. SciPy's "trust-ncg" knows the Euclidean inner product and its own radius alone.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from typing import Protocol
 
 import numpy as np
 
-# Shares of the predicted decrease that a step must reach: to be taken, for its radius to stay,
-# for its radius to grow.
-TAKEN, KEPT, GROWN = 1e-4, 0.25, 0.75
-# Factors of the radius: the least, the most after a poor step, the most after a good one.
+# Shares of the predicted decrease below which the radius shrinks, and above which it grows.
+POOR, GOOD = 0.25, 0.75
+# Factors of the radius: the least and the most after a poor step, and the growth after a good one.
 LEAST, SHRINK, GROW = 0.25, 0.5, 4.0
-# How far conjugate gradients reduce the gradient in one step.
+# How far conjugate gradients reduce the gradient in one step, and a search along it the slope.
 FORCING = 0.1
-# A step that is not done by then is taken as it is: it goes down.
+FLAT = 0.1
+# A step or a search that is not done by then is taken as it is: it goes down.
 MOST_PRODUCTS = 1000
+MOST_TRIALS = 12
 # A predicted decrease below this share of the value is lost in rounding.
 ROUNDING = 1e-13
 
@@ -37,7 +39,7 @@ class Place(Protocol):
 
 
 class Problem(Protocol):
-    """A function to minimise, piecewise twice differentiable and convex."""
+    """A function to minimise, convex and piecewise twice differentiable."""
 
     def at(self, vector: np.ndarray) -> Place:
         """Evaluate at a vector."""
@@ -48,47 +50,46 @@ class Problem(Protocol):
     def inner(self, left: np.ndarray, right: np.ndarray) -> float:
         """Return the inner product."""
 
+    def slopes(self, place: Place, direction: np.ndarray) -> tuple[float, float]:
+        """Return the first and the second derivative along a direction."""
+
 
 @dataclass(frozen=True)
 class Step:
-    """A step, its length, and how the function would change if it were its quadratic model."""
+    """A step within the radius, and how far the quadratic model falls along it."""
 
     vector: np.ndarray
-    length: float
-    slope: float
     predicted: float
 
 
 def iterate(problem: Problem, start: np.ndarray) -> Iterator[Place]:
     """Yield the start, and the place after each iteration; end where rounding hides a decrease.
 
-    An iteration minimises the quadratic model within the radius by conjugate gradients, takes the
-    step if the function falls by a fair share of what the model says, and adapts the radius to that
-    share. The first radius is the length of the gradient.
+    An iteration minimises the quadratic model within the radius by conjugate gradients, searches
+    along that step, and adapts the radius to the share of the predicted decrease that came about.
+    The first radius is the length of the gradient.
     """
     place = problem.at(start)
     yield place
     radius = _length(problem, place.gradient)
-    is_first = True
     while True:
-        step = _step_within(problem, place, radius)
+        step = step_within(problem, place, radius)
         if step.predicted <= ROUNDING * abs(place.value):
             return
-        trial = problem.at(place.vector + step.vector)
-        change = trial.value - place.value
-        radius = min(radius, step.length) if is_first else radius
-        radius = _next_radius(radius, step, change)
-        is_first = False
-        if -change > TAKEN * step.predicted:
-            place = trial
+        stretch, trial = search(problem, place, step.vector)
+        if trial.value >= place.value:
+            return
+        share = (place.value - trial.value) / step.predicted
+        radius = _next_radius(radius, stretch * _length(problem, step.vector), share)
+        place = trial
         yield place
 
 
-def _step_within(problem: Problem, place: Place, radius: float) -> Step:
+def step_within(problem: Problem, place: Place, radius: float) -> Step:
     """Minimise the model by conjugate gradients until the residual is small or the edge is met."""
     step = np.zeros_like(place.vector)
     residual = -place.gradient
-    direction = residual.copy()
+    direction = residual
     squared = first = problem.inner(residual, residual)
     for _ in range(MOST_PRODUCTS):
         if squared <= FORCING**2 * first:
@@ -104,9 +105,25 @@ def _step_within(problem: Problem, place: Place, radius: float) -> Step:
             break
         before, squared = squared, problem.inner(residual, residual)
         direction = residual + (squared / before) * direction
-    slope = problem.inner(place.gradient, step)
-    predicted = -0.5 * (slope - problem.inner(step, residual))
-    return Step(step, _length(problem, step), slope, predicted)
+    predicted = 0.5 * (problem.inner(step, residual) - problem.inner(place.gradient, step))
+    return Step(step, predicted)
+
+
+def search(problem: Problem, place: Place, direction: np.ndarray) -> tuple[float, Place]:
+    """Find the minimum along a direction by Newton's method within a bracket."""
+    first_slope = abs(problem.slopes(place, direction)[0])
+    low, high, following = 0.0, math.inf, 1.0
+    for _ in range(MOST_TRIALS):
+        length = following
+        trial = problem.at(place.vector + length * direction)
+        slope, curvature = problem.slopes(trial, direction)
+        if abs(slope) <= FLAT * first_slope:
+            break
+        low, high = (length, high) if slope < 0 else (low, length)
+        following = length - slope / curvature if curvature > 0 else math.inf
+        if not low < following < high:
+            following = 2.0 * low if high == math.inf else 0.5 * (low + high)
+    return length, trial
 
 
 def _length_to_edge(problem: Problem, step, direction, radius: float) -> float:
@@ -118,18 +135,13 @@ def _length_to_edge(problem: Problem, step, direction, radius: float) -> float:
     return room / (cross + root) if cross >= 0 else (root - cross) / squared
 
 
-def _next_radius(radius: float, step: Step, change: float) -> float:
-    """Return the radius for the next step, from how far the function fell."""
-    excess = change - step.slope
-    scale = GROW if excess <= 0 else max(LEAST, -0.5 * step.slope / excess)
-    proposed = scale * step.length
-    if -change < TAKEN * step.predicted:
-        return min(proposed, SHRINK * radius)
-    if -change < KEPT * step.predicted:
-        return max(LEAST * radius, min(proposed, SHRINK * radius))
-    if -change < GROWN * step.predicted:
-        return max(LEAST * radius, min(proposed, GROW * radius))
-    return max(radius, min(proposed, GROW * radius))
+def _next_radius(radius: float, length: float, share: float) -> float:
+    """Return the radius for the next step, from the length of this one and how well it did."""
+    if share < POOR:
+        return max(LEAST * radius, min(length, SHRINK * radius))
+    if share > GOOD:
+        return max(radius, GROW * length)
+    return radius
 
 
 def _length(problem: Problem, vector: np.ndarray) -> float:
