@@ -25,7 +25,7 @@ FORCING = 0.1
 FLAT = 0.1
 # A step or a search that is not done by then is taken as it is: it goes down.
 MOST_PRODUCTS = 1000
-MOST_TRIALS = 12
+MOST_TRIALS = 30
 # A predicted decrease below this share of the value is lost in rounding.
 ROUNDING = 1e-13
 
@@ -110,19 +110,26 @@ def step_within(problem: Problem, place: Place, radius: float) -> Step:
 
 
 def search(problem: Problem, place: Place, direction: np.ndarray) -> tuple[float, Place]:
-    """Find the minimum along a direction by Newton's method within a bracket."""
-    first_slope = abs(problem.slopes(place, direction)[0])
-    low, high, following = 0.0, math.inf, 1.0
+    """Find the minimum along a direction: Newton's method, or the secant where that leaves."""
+    low, low_slope = 0.0, problem.slopes(place, direction)[0]
+    high, high_slope = math.inf, math.inf
+    goal = FLAT * abs(low_slope)
+    following = 1.0
     for _ in range(MOST_TRIALS):
         length = following
         trial = problem.at(place.vector + length * direction)
         slope, curvature = problem.slopes(trial, direction)
-        if abs(slope) <= FLAT * first_slope:
+        if abs(slope) <= goal:
             break
-        low, high = (length, high) if slope < 0 else (low, length)
+        if slope < 0:
+            low, low_slope = length, slope
+        else:
+            high, high_slope = length, slope
         following = length - slope / curvature if curvature > 0 else math.inf
         if not low < following < high:
-            following = 2.0 * low if high == math.inf else 0.5 * (low + high)
+            following = 2.0 * low
+            if high < math.inf:
+                following = low - low_slope * (high - low) / (high_slope - low_slope)
     return length, trial
 
 

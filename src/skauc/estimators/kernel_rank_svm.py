@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.estimators._classifier import ExpansionClassifier, unchanged_on_error
-from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Kernel, Rows, check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.metrics import best_threshold
 from skauc.model import Model
@@ -309,11 +309,6 @@ def _attributes(
     """Return the fitted attributes."""
     coef = solution.place.coef
     support = np.flatnonzero(coef)
-    if not len(support):
-        raise InvalidDataError(
-            "No row can be the centre of a basis function: the kernel of every two rows is zero. "
-            "Use another kernel, or look whether the rows are all zeros."
-        )
     model = Model(kernel, rows[support], indices[support], coef[support], None, intercept, 0)
     return {
         "support_": model.indices,
