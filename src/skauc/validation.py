@@ -101,10 +101,11 @@ class TrainingData:
         return TrainingData(self.X[rows], self.positive[rows], self.weights[rows], self.classes)
 
 
-def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
+def check_training(estimator, X, y, sample_weight=None, *, advice="") -> TrainingData:
     """Validate what was passed to ``fit`` and code the second class as positive.
 
-    Floats stay in the precision they came in; nothing is copied.
+    Floats stay in the precision they came in; nothing is copied. ``advice`` says what else the
+    estimator can do with more than two classes.
     """
     X, y = validate_data(
         estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
@@ -113,7 +114,7 @@ def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
     check_classification_targets(y)
     weights = _check_weights(sample_weight, X)
     classes, codes = np.unique(y, return_inverse=True)
-    _check_two_classes(classes, y)
+    _check_two_classes(classes, y, advice)
     check_class_weights(weights, classes, codes)
     return TrainingData(X, codes == 1, weights, classes)
 
@@ -155,7 +156,7 @@ def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
     return labels, codes
 
 
-def _check_two_classes(classes: np.ndarray, y) -> None:
+def _check_two_classes(classes: np.ndarray, y, advice: str) -> None:
     if len(classes) == 1:
         raise InvalidDataError(
             f"AUC compares two classes, and `y` has one class only: {classes.tolist()[0]!r}. "
@@ -165,7 +166,7 @@ def _check_two_classes(classes: np.ndarray, y) -> None:
         raise InvalidDataError(
             "Only binary classification is supported. The type of the target is "
             f"{type_of_target(y)}: `y` has {len(classes)} classes. Wrap the estimator in "
-            "sklearn.multiclass.OneVsRestClassifier to rank each class against the rest."
+            f"sklearn.multiclass.OneVsRestClassifier to rank each class against the rest.{advice}"
         )
 
 

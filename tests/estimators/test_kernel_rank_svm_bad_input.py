@@ -72,7 +72,8 @@ REFUSED = [
     ),
     case(
         "grades without queries",
-        r"Only binary classification is supported.* `y` has 3 classes\. ",
+        r"Only binary classification is supported.* `y` has 3 classes\. .*If they are grades, "
+        r"pass `qid`, zeros where there are no queries\.",
         y=GRADES,
     ),
     case("NaN", r"Input X contains NaN", X=with_entry(np.nan)),

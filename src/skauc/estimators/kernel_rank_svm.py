@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from skauc.ranking import Solution
 
 
+GRADES_NEED_QUERIES = " If they are grades, pass `qid`, zeros where there are no queries."
+
+
 def _has_two_classes(estimator) -> bool:
     """Tell whether labels can be predicted; a model that is not fitted says so by itself."""
     if len(getattr(estimator, "classes_", ())) > 2:
@@ -208,7 +211,7 @@ class KernelRankSVM(ExpansionClassifier):
         """Return clean rows, the labels there are, each row's place among them, and weights."""
         if qid is not None:
             return check_graded(self, X, y, sample_weight)
-        data = check_training(self, X, y, sample_weight)
+        data = check_training(self, X, y, sample_weight, advice=GRADES_NEED_QUERIES)
         return data.X, data.classes, data.positive.astype(np.int64), data.weights
 
     def _fit(self, rows: Rows, codes: np.ndarray, queries: Queries) -> None:
