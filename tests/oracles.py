@@ -64,3 +64,39 @@ def minimum(columns, C_pair, positive, sample_weights):
             return weights, value
         weights = lower
         value, gradient = objective(weights, *problem)
+
+
+# -- grades in queries ------------------------------------------------------------------------
+# Rows and columns of these matrices are all rows of the data: [i, j] is the pair of a preferred
+# row i and another row j.
+
+
+def preferred(grades, qid):
+    """Which rows are preferred to which: same query, higher grade."""
+    return (np.asarray(qid)[:, None] == qid) & (np.asarray(grades)[:, None] > grades)
+
+
+def graded_hinges(scores, grades, qid):
+    return preferred(grades, qid) * np.maximum(1.0 - np.subtract.outer(scores, scores), 0.0)
+
+
+def graded_loss(scores, grades, qid, weights):
+    return np.sum(np.outer(weights, weights) * graded_hinges(scores, grades, qid) ** 2)
+
+
+def graded_residual(scores, grades, qid, weights):
+    pulls = np.outer(weights, weights) * graded_hinges(scores, grades, qid)
+    return pulls.sum(axis=0) - pulls.sum(axis=1)
+
+
+def graded_hessian(scores, grades, qid, weights):
+    violates = preferred(grades, qid) & (scores > (scores - 1.0)[:, None])
+    links = np.outer(weights, weights) * violates
+    links = links + links.T
+    return np.diag(links.sum(axis=1)) - links
+
+
+def pairwise_accuracy(scores, grades, qid, weights):
+    pairs = np.outer(weights, weights) * preferred(grades, qid)
+    order = np.sign(np.subtract.outer(scores, scores))
+    return np.sum(pairs * (1 + order) / 2) / np.sum(pairs)

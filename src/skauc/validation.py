@@ -101,10 +101,11 @@ class TrainingData:
         return TrainingData(self.X[rows], self.positive[rows], self.weights[rows], self.classes)
 
 
-def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
+def check_training(estimator, X, y, sample_weight=None, *, advice="") -> TrainingData:
     """Validate what was passed to ``fit`` and code the second class as positive.
 
-    Floats stay in the precision they came in; nothing is copied.
+    Floats stay in the precision they came in; nothing is copied. ``advice`` says what else the
+    estimator can do with more than two classes.
     """
     X, y = validate_data(
         estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
@@ -113,7 +114,7 @@ def check_training(estimator, X, y, sample_weight=None) -> TrainingData:
     check_classification_targets(y)
     weights = _check_weights(sample_weight, X)
     classes, codes = np.unique(y, return_inverse=True)
-    _check_two_classes(classes, y)
+    _check_two_classes(classes, y, advice)
     check_class_weights(weights, classes, codes)
     return TrainingData(X, codes == 1, weights, classes)
 
@@ -167,7 +168,44 @@ def _check_stream_classes(classes, known: np.ndarray | None) -> np.ndarray:
     return labels
 
 
-def _check_two_classes(classes: np.ndarray, y) -> None:
+def check_graded(estimator, X, y, sample_weight=None):
+    """Validate rows with grades; return them, the grades there are, each row's, and the weights.
+
+    Two labels can be of any kind, more must be numbers, for their order to mean something.
+    """
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES))
+    classes, codes = _check_grades("y", y)
+    weights = _check_weights(sample_weight, X)
+    _check_no_negative_weight(weights)
+    return _tidy(X), classes, codes, weights
+
+
+def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
+    """Validate grades to score against; return the rank of each row's, and the weights."""
+    column = _check_column("y", y_true, "Pass one grade a row.")
+    if len(column) != n_rows:
+        raise InvalidDataError(
+            f"`y` must be as long as `X`; got {len(column)} and {n_rows}. Pass one grade a row."
+        )
+    _, codes = _check_grades("y", column)
+    if sample_weight is None:
+        return codes, np.ones(n_rows)
+    weights = _check_numbers("sample_weight", sample_weight, n_rows, "Pass one weight a row.")
+    _check_no_negative_weight(weights)
+    return codes, weights
+
+
+def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
+    labels, codes = _unique_labels(name, grades)
+    if len(labels) > 2 and labels.dtype.kind not in "biuf":
+        raise InvalidDataError(
+            f"Grades must be numbers; `{name}` has {len(labels)} different values of type "
+            f"{labels.dtype}. Code them as numbers, the most relevant highest."
+        )
+    return labels, codes
+
+
+def _check_two_classes(classes: np.ndarray, y, advice: str) -> None:
     if len(classes) == 1:
         raise InvalidDataError(
             f"AUC compares two classes, and `y` has one class only: {classes.tolist()[0]!r}. "
@@ -177,7 +215,7 @@ def _check_two_classes(classes: np.ndarray, y) -> None:
         raise InvalidDataError(
             "Only binary classification is supported. The type of the target is "
             f"{type_of_target(y)}: `y` has {len(classes)} classes. Wrap the estimator in "
-            "sklearn.multiclass.OneVsRestClassifier to rank each class against the rest."
+            f"sklearn.multiclass.OneVsRestClassifier to rank each class against the rest.{advice}"
         )
 
 
@@ -273,12 +311,7 @@ def _check_numbers(name, values, n_rows, advice) -> np.ndarray:
 
 def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
     """Raise an error unless weights are at least 0 and each class has one above it."""
-    if weights.min() < 0:
-        row = int(np.argmin(weights))
-        raise InvalidDataError(
-            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. "
-            "Leave a row out by giving it weight 0."
-        )
+    _check_no_negative_weight(weights)
     for code, label in enumerate(np.asarray(labels).tolist()):
         if not weights[codes == code].any():
             raise InvalidDataError(
@@ -287,18 +320,18 @@ def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
             )
 
 
+def _check_no_negative_weight(weights: np.ndarray) -> None:
+    if weights.min() < 0:
+        row = int(np.argmin(weights))
+        raise InvalidDataError(
+            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. "
+            "Leave a row out by giving it weight 0."
+        )
+
+
 def _check_labels(y_true) -> tuple[list, np.ndarray]:
     """Return the two labels in sorted order and, for each row, which of them it has."""
-    try:
-        labels, codes = np.unique(y_true, return_inverse=True)
-        missing = bool((labels != labels).any())  # only NaN differs from itself
-    except TypeError:
-        missing = True
-    if missing:
-        raise InvalidDataError(
-            "`y_true` has missing labels, or labels that cannot be sorted together. "
-            "Leave rows without a label out, and use labels of one type."
-        )
+    labels, codes = _unique_labels("y_true", y_true)
     if len(labels) < 2:
         raise InvalidDataError(
             f"`y_true` must have two classes; got {labels.tolist()}. Pass rows of both classes."
@@ -309,6 +342,20 @@ def _check_labels(y_true) -> tuple[list, np.ndarray]:
             "Rank one class against the rest by passing `y_true == label`."
         )
     return labels.tolist(), codes
+
+
+def _unique_labels(name: str, column) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        labels, codes = np.unique(column, return_inverse=True)
+        missing = bool((labels != labels).any())  # only NaN differs from itself
+    except TypeError:
+        missing = True
+    if missing:
+        raise InvalidDataError(
+            f"`{name}` has missing labels, or labels that cannot be sorted together. "
+            "Leave rows without a label out, and use labels of one type."
+        )
+    return labels, codes
 
 
 def _positive_code(labels, pos_label) -> int:

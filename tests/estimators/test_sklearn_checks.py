@@ -9,7 +9,7 @@ import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from skauc import SparseKernelAUC, StructuralAUC
+from skauc import KernelRankSVM, SparseKernelAUC, StructuralAUC
 
 BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
 
@@ -24,6 +24,8 @@ BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
         StructuralAUC(),
         StructuralAUC(10.0, kernel="rbf", tol=1e-2),
         StructuralAUC(kernel="polynomial", degree=2, cache_size=1e-6),
+        KernelRankSVM(),
+        KernelRankSVM(kernel="laplacian", C=10, cache_size=1),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

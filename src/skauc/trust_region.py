@@ -1,0 +1,156 @@
+"""Trust-region Newton with conjugate gradients, in any inner product.
+
+The method of Lin and Moré (1999) as Kuo, Lee and Lin (2014) use it for ranking, with one addition:
+the step is scaled to the minimum along its line, which costs little where slopes do (scores move
+along a line without a product). Vectors are NumPy arrays of any shape; lengths and angles are those
+of the problem's ``inner``, which also turns a derivative into the gradient and the Hessian into an
+operator. SciPy's "trust-ncg" knows the Euclidean inner product and its own radius alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+# Shares of the predicted decrease below which the radius shrinks, and above which it grows.
+POOR, GOOD = 0.25, 0.75
+# Factors of the radius: the least and the most after a poor step, and the growth after a good one.
+LEAST, SHRINK, GROW = 0.25, 0.5, 4.0
+# How far conjugate gradients reduce the gradient in one step, and a search along it the slope.
+FORCING = 0.1
+FLAT = 0.1
+# A step or a search that is not done by then is taken as it is: it goes down.
+MOST_PRODUCTS = 1000
+MOST_TRIALS = 30
+# A predicted decrease below this share of the value is lost in rounding.
+ROUNDING = 1e-13
+
+
+class Place(Protocol):
+    """A point that has been evaluated."""
+
+    vector: np.ndarray
+    value: float
+    gradient: np.ndarray
+
+
+class Problem(Protocol):
+    """A function to minimise, convex and piecewise twice differentiable."""
+
+    def at(self, vector: np.ndarray) -> Place:
+        """Evaluate at a vector."""
+
+    def hessian_product(self, place: Place, vector: np.ndarray) -> np.ndarray:
+        """Return the Hessian at a place, an operator in the inner product, times a vector."""
+
+    def inner(self, left: np.ndarray, right: np.ndarray) -> float:
+        """Return the inner product."""
+
+    def slopes(self, place: Place, direction: np.ndarray) -> tuple[float, float]:
+        """Return the first and the second derivative along a direction."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step within the radius, and how far the quadratic model falls along it."""
+
+    vector: np.ndarray
+    predicted: float
+
+
+def iterate(problem: Problem, start: np.ndarray) -> Iterator[Place]:
+    """Yield the start, and the place after each iteration; end where rounding hides a decrease.
+
+    An iteration minimises the quadratic model within the radius by conjugate gradients, searches
+    along that step, and adapts the radius to the share of the predicted decrease that came about.
+    The first radius is the length of the gradient.
+    """
+    place = problem.at(start)
+    yield place
+    radius = _length(problem, place.gradient)
+    while True:
+        step = step_within(problem, place, radius)
+        if step.predicted <= ROUNDING * abs(place.value):
+            return
+        stretch, trial = search(problem, place, step.vector)
+        if trial.value >= place.value:
+            return
+        share = (place.value - trial.value) / step.predicted
+        radius = _next_radius(radius, stretch * _length(problem, step.vector), share)
+        place = trial
+        yield place
+
+
+def step_within(problem: Problem, place: Place, radius: float) -> Step:
+    """Minimise the model by conjugate gradients until the residual is small or the edge is met."""
+    step = np.zeros_like(place.vector)
+    residual = -place.gradient
+    direction = residual
+    squared = first = problem.inner(residual, residual)
+    for _ in range(MOST_PRODUCTS):
+        if squared <= FORCING**2 * first:
+            break
+        curved = problem.hessian_product(place, direction)
+        curvature = problem.inner(direction, curved)
+        edge = _length_to_edge(problem, step, direction, radius)
+        is_beyond = squared >= edge * curvature
+        length = edge if is_beyond else squared / curvature
+        step = step + length * direction
+        residual = residual - length * curved
+        if is_beyond:
+            break
+        before, squared = squared, problem.inner(residual, residual)
+        direction = residual + (squared / before) * direction
+    predicted = 0.5 * (problem.inner(step, residual) - problem.inner(place.gradient, step))
+    return Step(step, predicted)
+
+
+def search(problem: Problem, place: Place, direction: np.ndarray) -> tuple[float, Place]:
+    """Find the minimum along a direction: Newton's method, or the secant where that leaves."""
+    low, low_slope = 0.0, problem.slopes(place, direction)[0]
+    high, high_slope = math.inf, math.inf
+    goal = FLAT * abs(low_slope)
+    following = 1.0
+    for _ in range(MOST_TRIALS):
+        length = following
+        trial = problem.at(place.vector + length * direction)
+        slope, curvature = problem.slopes(trial, direction)
+        if abs(slope) <= goal:
+            break
+        if slope < 0:
+            low, low_slope = length, slope
+        else:
+            high, high_slope = length, slope
+        following = length - slope / curvature if curvature > 0 else math.inf
+        if not low < following < high:
+            following = 2.0 * low
+            if high < math.inf:
+                following = low - low_slope * (high - low) / (high_slope - low_slope)
+    return length, trial
+
+
+def _length_to_edge(problem: Problem, step, direction, radius: float) -> float:
+    """Solve |step + t direction| = radius for t >= 0."""
+    cross = problem.inner(step, direction)
+    squared = problem.inner(direction, direction)
+    room = max(radius**2 - problem.inner(step, step), 0.0)
+    root = math.sqrt(cross**2 + squared * room)
+    return room / (cross + root) if cross >= 0 else (root - cross) / squared
+
+
+def _next_radius(radius: float, length: float, share: float) -> float:
+    """Return the radius for the next step, from the length of this one and how well it did."""
+    if share < POOR:
+        return max(LEAST * radius, min(length, SHRINK * radius))
+    if share > GOOD:
+        return max(radius, GROW * length)
+    return radius
+
+
+def _length(problem: Problem, vector: np.ndarray) -> float:
+    # A vector lost in rounding can have a squared length just below zero.
+    return math.sqrt(max(problem.inner(vector, vector), 0.0))
