@@ -43,7 +43,7 @@ REFUSED = [
             ("C", "Larger values fit"),
             ("gamma", "Larger values make"),
             ("tol", "1e-3 is"),
-            ("cache_size", "It is the memory for the kernel, in MB"),
+            ("cache_size", "It is in megabytes; 4000 is a good choice"),
         ]
         for value in (0, -1.0, np.nan, np.inf, None)
     ),

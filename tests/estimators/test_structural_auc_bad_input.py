@@ -38,7 +38,7 @@ BAD_PARAMETERS = [
         for name, advice in [
             ("C", "Larger values fit the training pairs"),
             ("tol", "1e-3 is a good choice"),
-            ("cache_size", "It is in megabytes; 1000 is a good choice"),
+            ("cache_size", "It is in megabytes; 4000 is a good choice"),
             ("gamma", "Larger values make narrower"),
         ]
         for value in (0, -1.0, np.nan, np.inf, None, True)

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skauc.classifier import unchanged_on_error
-from skauc.estimators._classifier import ExpansionClassifier
+from skauc.classifier import RankingClassifier, unchanged_on_error
+from skauc.estimators._classifier import support_attributes
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Kernel, Rows, check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.metrics import best_threshold
@@ -43,7 +43,7 @@ def _has_two_classes(estimator) -> bool:
     return True
 
 
-class KernelRankSVM(ExpansionClassifier):
+class KernelRankSVM(RankingClassifier):
     """Kernel RankSVM: maximises AUC, or ranks graded rows in queries, with every row as a centre.
 
     It minimises
@@ -245,7 +245,7 @@ class KernelRankSVM(ExpansionClassifier):
             )
         check_positive("tol", self.tol, "1e-3 is a good choice.")
         check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
-        check_positive("cache_size", self.cache_size, "It is the memory for the kernel, in MB.")
+        check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
         check_n_jobs(self.n_jobs)
 
     @available_if(_has_two_classes)
@@ -315,14 +315,9 @@ def _attributes(
     support = np.flatnonzero(coef)
     model = Model(kernel, rows[support], indices[support], coef[support], None, intercept, 0)
     return {
-        "support_": model.indices,
-        "support_vectors_": model.centres,
-        "dual_coef_": model.coef,
-        "intercept_": intercept,
-        "gamma_": getattr(kernel, "gamma", None),
+        **support_attributes(model),
         "n_support_": len(support),
         "n_support_unpolished_": int(np.count_nonzero(solution.unpolished.coef)),
         "objective_": solution.place.value,
         "n_iter_": solution.n_iter,
-        "_model": model,
     }

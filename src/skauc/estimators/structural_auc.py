@@ -64,7 +64,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         mean hinge of a pair, which is 1 for equal scores, is then at most ``tol`` too large.
     max_iter : int, default=1000
         Most rounds, one plane each.
-    cache_size : float, default=1000
+    cache_size : float, default=4000
         Megabytes that the kernel matrix may take, 8 * l^2 bytes. A larger one is computed anew in
         each round. The linear kernel needs none.
     n_jobs : int or None, default=None
@@ -147,7 +147,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         coef0=1.0,
         tol=1e-3,
         max_iter=1000,
-        cache_size=1000,
+        cache_size=4000,
         n_jobs=None,
     ):
         self.C = C
@@ -217,7 +217,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
     def _make_space(self, kernel: Kernel, data: TrainingData, threads: RowThreads) -> Space:
         if self.kernel == "linear":
             return FeatureSpace(data.X, threads)
-        most_bytes = 1e6 * self.cache_size
+        most_bytes = (1 << 20) * self.cache_size
         return KernelSpace(kernel, data.X, threads, most_bytes=most_bytes, n_jobs=self.n_jobs)
 
     def _check_parameters(self) -> None:
@@ -230,7 +230,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
             )
         check_positive("tol", self.tol, "1e-3 is a good choice.")
         check_whole_number("max_iter", self.max_iter, 1, "1000 is a good choice.")
-        check_positive("cache_size", self.cache_size, "It is in megabytes; 1000 is a good choice.")
+        check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
         check_n_jobs(self.n_jobs)
 
 

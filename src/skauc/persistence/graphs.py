@@ -189,7 +189,8 @@ class _Ending:
             name, n_columns = "probabilities", 2
         # Without a wrapper the score must be above the threshold, with one it may be equal to it.
         operator = "Greater" if flat.threshold is None else "GreaterOrEqual"
-        self.write_label(classes, self.node(operator, [positive, self.constant(threshold)]))
+        if len(classes) == 2:  # more are grades, which are ranked and not predicted
+            self.write_label(classes, self.node(operator, [positive, self.constant(threshold)]))
         self.output("Cast", [columns], name, self.tensor, [None, n_columns], to=self.tensor)
 
     def estimator_scores(self) -> str:

@@ -14,8 +14,8 @@ def to_onnx(model, X=None, *, precision=None):
     """Convert a fitted model, or a pipeline around one, to an ONNX graph.
 
     The graph has the outputs ``label`` and ``scores``, the decision function as one column; a
-    model with probabilities has ``label`` and ``probabilities``. Kernel values are computed in
-    double precision whatever the precision of the input.
+    model with probabilities has ``label`` and ``probabilities``, one of more than two grades
+    ``scores`` alone. Everything is computed in double precision whatever that of the input.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import pickle
 import numpy as np
 
 from skauc.classifier import fitted_attributes
-from skauc.estimators import SparseKernelAUC, SparseKernelAUCCV, StructuralAUC
+from skauc.estimators import KernelRankSVM, SparseKernelAUC, SparseKernelAUCCV, StructuralAUC
 from skauc.estimators._classifier import PathClassifier, path_attributes, support_attributes
 from skauc.exceptions import ModelFileError
 from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
@@ -26,7 +26,7 @@ from skauc.persistence.summary import is_own
 ESTIMATORS = {
     kind.__name__: kind
     for kind in (
-        *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC),
+        *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC, KernelRankSVM),
         *(OAM, OPAUC, AdaOAM, SAdaOAM, OILK),
     )
 }
@@ -198,6 +198,7 @@ def _restored(name: str, parameters: dict, fitted: dict, learnt: dict | None):
         return estimator
     best_parameters = fitted.pop("best_estimator_", None)
     _check_fitted(fitted)
+    check(len(fitted["classes_"]) == 2 or isinstance(estimator, KernelRankSVM), "classes")
     vars(estimator).update(_relearnt(estimator, learnt, fitted) | fitted)
     if best_parameters is not None:
         best = _made(SparseKernelAUC, best_parameters)
@@ -214,7 +215,7 @@ def _check_fitted(fitted: dict) -> None:
         check(isinstance(value, np.ndarray | dict) or _is_plain(value), "attributes")
     n_features, classes = fitted["n_features_in_"], fitted["classes_"]
     check(type(n_features) is int and 0 < n_features <= _MOST_FEATURES, "features")
-    check(isinstance(classes, np.ndarray) and classes.shape == (2,), "classes")
+    check(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1, "classes")
     names = fitted.get("feature_names_in_")
     if names is not None:
         is_array = isinstance(names, np.ndarray) and names.shape == (n_features,)
