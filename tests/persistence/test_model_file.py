@@ -1,11 +1,13 @@
 """Model files: the same scores in a fresh process, small, whole or not there, and safe."""
 
+import copy
 import json
 import os
 import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 from messy import make_messy
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
@@ -25,9 +28,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skauc
-from skauc import SparseKernelAUC, SparseKernelAUCCV, inspect_model, load_model, save_model
+from skauc import (
+    OAM,
+    OILK,
+    OPAUC,
+    AdaOAM,
+    KernelRankSVM,
+    SAdaOAM,
+    SparseKernelAUC,
+    SparseKernelAUCCV,
+    StructuralAUC,
+    inspect_model,
+    load_model,
+    save_model,
+)
 from skauc.exceptions import InvalidParameterError, MissingPackageError, ModelFileError
 from skauc.persistence.archive import pack
+from skauc.persistence.state import to_plain
 from skauc.preprocessing import TablePreprocessor
 
 DATA = Path(__file__).parent / "data"
@@ -53,12 +70,29 @@ MODELS = {
     "widths": small(gamma=[0.05, 0.5], linear_term=True),
     "refined": small(20, refine=True),
     "early": small(early_stopping=True),
+    "ranks": small(scaling="rank", linear_term=True),
+    "refined ranks": small(20, scaling="rank", refine=True),
     "cv": small_cv(),
     "pipeline": make_pipeline(StandardScaler(), PCA(3), small()),
     "calibrated": CalibratedClassifierCV(make_pipeline(StandardScaler(), small()), ensemble=False),
     "isotonic": CalibratedClassifierCV(small(), method="isotonic", ensemble=False),
     "tuned": TunedThresholdClassifierCV(small(), cv=3),
     "frozen": CalibratedClassifierCV(FrozenEstimator(small().fit(X, WORDS)), ensemble=False),
+    "structural": StructuralAUC(),
+    "structural rbf": StructuralAUC(kernel="rbf"),
+    "rank svm": make_pipeline(StandardScaler(), KernelRankSVM()),
+    "online": CalibratedClassifierCV(make_pipeline(StandardScaler(), OPAUC()), ensemble=False),
+}
+
+LEARNERS = {
+    "OAM": OAM(buffer_size=20, random_state=0),
+    "OAM fifo": OAM("gradient", buffer="fifo", buffer_size=20, average=False, random_state=0),
+    "OPAUC": OPAUC(random_state=0),
+    "OPAUC sketch": OPAUC(rank=2, random_state=0),
+    "AdaOAM": AdaOAM(random_state=0),
+    "SAdaOAM": SAdaOAM(random_state=0),
+    "OILK": OILK(buffer_size=20, random_state=0),
+    "OILK rsx": OILK("rsx", buffer_size=20, n_violators=3, random_state=0),
 }
 
 
@@ -116,8 +150,62 @@ def test_fitted_attributes_come_back(tmp_path):
     assert_array_equal(loaded.best_estimator_.decision_function(X), model.decision_function(X))
 
 
-def test_history_keeps_the_path(tmp_path):
-    model = small(40, refine=True).fit(X, Y)
+def leaves(state):
+    """The arrays of a state, with their names."""
+    for name, value in state._asdict().items():
+        yield from leaves(value) if isinstance(value, tuple) else [(name, value)]
+
+
+@pytest.mark.parametrize("start", [5, 150])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_loaded_learner_goes_on_as_the_original_would(tmp_path, name, start):
+    model = clone(LEARNERS[name]).partial_fit(X[:start], WORDS[:start], classes=["no", "yes"])
+    loaded = load_model(save_model(model, tmp_path / "model.skauc"))
+    assert set(vars(loaded)) == set(vars(model))
+    for part in (slice(start, start), slice(start, 200), slice(200, 300)):
+        for learner in (model, loaded) if part.start < part.stop else ():
+            learner.partial_fit(X[part], WORDS[part])
+        assert type(loaded._state) is type(model._state)
+        states = zip(leaves(loaded._state), leaves(model._state), strict=True)
+        for (field, found), (_, expected) in states:
+            assert_array_equal(found, expected, err_msg=field)
+            assert (found.dtype, found.flags.c_contiguous) == (expected.dtype, True)
+        assert_array_equal(scores(loaded), scores(model))
+        assert_array_equal(loaded.predict(X), model.predict(X))
+        assert loaded.n_samples_seen_ == model.n_samples_seen_
+
+
+def test_parameters_that_were_set_after_the_fit(tmp_path):
+    """The model is still that of the fit; what is learnt from now on is another matter."""
+    model = OAM(buffer_size=20, random_state=0).fit(X, Y).set_params(average=False, buffer_size=5)
+    loaded = load_model(save_model(model, tmp_path / "model.skauc"))
+    assert_array_equal(scores(loaded), scores(model))
+    assert_array_equal(scores(loaded.partial_fit(X, Y)), scores(model.partial_fit(X, Y)))
+
+
+def test_grades_in_queries(tmp_path):
+    queries, grades = np.repeat(np.arange(10), 30), np.arange(300) % 3
+    model = KernelRankSVM().fit(X, grades, qid=queries)
+    loaded = load_model(save_model(model, tmp_path / "model.skauc"))
+    assert_array_equal(scores(loaded), scores(model))
+    assert loaded.score(X, grades, qid=queries) == model.score(X, grades, qid=queries)
+    assert set(vars(loaded)) == set(vars(model))
+
+
+def test_ranks_come_back_to_the_last_bit(tmp_path):
+    rows = np.column_stack((np.exp(3 * X), Y, np.round(X[:, 0])))
+    model = small(scaling="rank").fit(rows, Y)
+    loaded = load_model(save_model(model, tmp_path / "model.skauc"))
+    for name in ("knots", "half_steps", "levels"):
+        found, expected = getattr(loaded.scaling_, name), getattr(model.scaling_, name)
+        assert found.dtype == expected.dtype
+        assert_array_equal(found, expected)
+    assert loaded.rank_features() == model.rank_features()
+
+
+@pytest.mark.parametrize("scaling", [None, "rank"])
+def test_history_keeps_the_path(tmp_path, scaling):
+    model = small(40, refine=True, scaling=scaling).fit(X, Y)
     loaded = load_model(save_model(model, tmp_path / "model.skauc", history=True))
     stages = zip(loaded.staged_decision_function(X), model.staged_decision_function(X), strict=True)
     for found, expected in stages:
@@ -156,6 +244,18 @@ def test_64_centres_of_22_features_take_less_than_20_kb(tmp_path, prepare, param
     assert save_model(model, tmp_path / "model.skauc").stat().st_size < 20_000
 
 
+def test_ranks_take_no_more_than_their_knots(tmp_path):
+    """Knots are training values, 100 a feature; their places and levels take next to nothing."""
+    rows, y = make_classification(1000, 22, n_informative=9, random_state=0)
+    sizes = [
+        save_model(small(64, scaling=scaling).fit(rows, y), tmp_path / f"{scaling}.skauc")
+        .stat()
+        .st_size
+        for scaling in (None, "rank")
+    ]
+    assert sizes[1] - sizes[0] < 22 * 100 * 8 + 1_000
+
+
 def test_what_a_file_says_about_itself(tmp_path):
     frame, y = make_messy(400)
     model = make_pipeline(TablePreprocessor(), small()).fit(frame, y)
@@ -169,18 +269,26 @@ def test_what_a_file_says_about_itself(tmp_path):
     assert manifest["training"]["train_auc"] == model[-1].path_[-1].train_auc
 
 
-def test_the_file_of_the_first_release():
-    """Written by 0.1.0 on 15 November 2026; it is never to be written again."""
-    expected = json.loads((DATA / "first_release.json").read_text())
+@pytest.mark.parametrize("name", ["widths", "ranks", "svm", "online"])
+def test_the_files_of_the_first_release(name):
+    """Written by 0.1.0 on 15 November 2026; they are never to be written again."""
+    path = DATA / f"first_release_{name}.skauc"
+    expected = json.loads((DATA / "first_release.json").read_text())[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentVersionWarning)
-        model = load_model(DATA / "first_release.skauc")
+        model = load_model(path)
     rows = np.array(expected["rows"])
-    assert_allclose(model.decision_function(rows), expected["scores"], rtol=1e-9, atol=1e-9)
+    close = partial(assert_allclose, rtol=1e-9, atol=1e-9)
+    close(model.decision_function(rows), expected["scores"])
     assert model.predict(rows).tolist() == expected["labels"]
-    stages = model[-1].staged_decision_function(model[:-1].transform(rows))
-    assert_allclose(list(stages), expected["stages"], rtol=1e-9, atol=1e-9)
-    assert inspect_model(DATA / "first_release.skauc")["summary"] == {"note": "the first release"}
+    if "stages" in expected:
+        stages = model[-1].staged_decision_function(model[:-1].transform(rows))
+        close(list(stages), expected["stages"])
+    if "next_rows" in expected:
+        more = model[:-1].transform(np.array(expected["next_rows"]))
+        model[-1].partial_fit(more, expected["next_labels"])
+        close(model.decision_function(rows), expected["next_scores"])
+    assert inspect_model(path)["summary"] == {"note": "the first release"}
 
 
 def test_an_existing_file_is_kept_unless_told(tmp_path):
@@ -274,14 +382,89 @@ def test_skops_is_not_installed(tmp_path, monkeypatch):
         save_model(small().fit(X, Y), tmp_path / "model.skauc")
 
 
+def written(part, value):
+    """Put a value in the place of a part: ("scaling", "knots", (0, 1)) is an entry of an array."""
+
+    def write(learnt):
+        *way, last = part
+        for name in way:
+            learnt = learnt[name]
+        learnt[last] = value(learnt[last]) if callable(value) else value
+
+    return write
+
+
+RANKS = [
+    written(("scaling", "knots", (0, 1)), -np.inf),
+    written(("scaling", "knots", (0, 1)), 1e9),
+    written(("scaling", "knots"), lambda knots: knots[:, ::-1].copy()),
+    written(("scaling", "knots"), lambda knots: np.hstack((knots[:, :1], knots[:, :-1]))),
+    written(("scaling", "knots"), lambda knots: knots[1:]),
+    written(("scaling", "knots"), lambda knots: knots[:, :1]),
+    written(("scaling", "knots"), lambda knots: knots.tolist()),
+    written(("scaling", "half_steps", (0, 50)), 0),
+    written(("scaling", "half_steps", (0, 99)), 255),
+    written(("scaling", "half_steps"), lambda steps: steps.astype(float)),
+    written(("scaling", "half_steps"), lambda steps: steps[:, :-1]),
+    written(("scaling", "mean"), lambda mean: mean[:-1]),
+    written(("scaling", "mean", 0), np.nan),
+    written(("scaling", "deviation", 0), 0.0),
+    written(("scaling", "deviation", 0), -1.0),
+    written(("scaling", "deviation", 0), 1e-320),
+]
+MEMORIES = [
+    ("OAM", written(("n_offered", 0), -1)),
+    ("OAM", written(("n_offered", 0), 2**60)),
+    ("OAM", written(("n_seen", 1), 0)),
+    ("OAM", written(("n_seen",), lambda counts: counts.astype(np.int32))),
+    ("OAM", written(("rows",), lambda rows: rows[:, :5])),
+    ("OAM", written(("rows",), lambda rows: rows[:, :, :2])),
+    ("OAM", written(("rows",), lambda rows: rows[:, :0])),
+    ("OAM", written(("rows",), 3)),
+    ("OAM", written(("rows", (0, 0, 0)), np.nan)),
+    ("OAM", written(("sources", 0), 20)),
+    ("OAM", written(("sources", 0), -2)),
+    ("OAM", written(("random",), lambda random: random.astype(np.int64))),
+    ("OAM", written(("random",), lambda random: np.zeros(0, np.uint64))),
+    ("OAM", written(("weights",), lambda weights: weights[:2])),
+    ("OAM", lambda learnt: learnt.pop("means")),
+    ("OPAUC", written(("scatter",), lambda scatter: scatter[:, :-1])),
+    ("OPAUC", lambda learnt: learnt.update(extra=np.zeros(2))),
+    ("OPAUC sketch", written(("n_rows", 0), 5)),
+    ("OPAUC sketch", written(("n_rows", 0), -1)),
+    ("OPAUC sketch", written(("sketch",), lambda sketch: sketch[:, :3])),
+    ("AdaOAM", written(("squares",), lambda squares: squares[:, None])),
+    ("OILK", written(("gram",), lambda gram: gram[:-1])),
+    ("OILK", written(("coef",), lambda coef: coef[:-2])),
+    ("OILK", written(("gamma", 0), -1.0)),
+    ("OILK", written(("n_offered",), lambda counts: np.zeros_like(counts))),
+]
+BROKEN = [("ranks", small(scaling="rank"), write) for write in RANKS]
+BROKEN += [("memories|counts", LEARNERS[name], write) for name, write in MEMORIES]
+
+
+@pytest.mark.parametrize(("what", "model", "write"), BROKEN)
+def test_every_number_that_a_model_leans_on_is_checked(what, model, write):
+    stored = to_plain(clone(model).fit(X, Y), history=True)
+    copy.deepcopy(stored)
+    write(stored.learnt)
+    with pytest.raises(ModelFileError, match=rf"its ({what}) are not what an estimator's can be"):
+        copy.deepcopy(stored)
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="counts memory as Linux does"
 )
-def test_thousands_of_hostile_files(tmp_path):
+@pytest.mark.parametrize("kind", ["table", "learner"])
+def test_thousands_of_hostile_files(tmp_path, kind):
     """A clean error, or a model where the change was harmless; no crash, no hang, no code run."""
     frame, y = make_messy(200)
-    model = make_pipeline(TablePreprocessor(), small(6, gamma=[0.1, 1.0], linear_term=True))
-    path = save_model(model.fit(frame, y), tmp_path / "model.skauc", history=True)
+    estimator = small(6, gamma=[0.1, 1.0], linear_term=True, scaling="rank")
+    model = {
+        "table": lambda: make_pipeline(TablePreprocessor(), estimator).fit(frame, y),
+        "learner": lambda: OILK(buffer_size=8, random_state=0).fit(X, Y),
+    }[kind]()
+    path = save_model(model, tmp_path / "model.skauc", history=True)
     program = Path(__file__).with_name("hostile.py")
     answer = subprocess.run(
         [sys.executable, str(program), str(path), str(tmp_path)],

@@ -24,7 +24,18 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV, to_onnx
+from skauc import (
+    OAM,
+    OILK,
+    OPAUC,
+    AdaOAM,
+    KernelRankSVM,
+    SAdaOAM,
+    SparseKernelAUC,
+    SparseKernelAUCCV,
+    StructuralAUC,
+    to_onnx,
+)
 from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPackageError
 from skauc.persistence import register_converters
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
@@ -61,6 +72,9 @@ MODELS = {
     "linear": small(kernel="linear"),
     "widths": small(gamma=[0.05, 0.5], linear_term=True),
     "refined": small(20, refine=True),
+    "ranks": small(scaling="rank", linear_term=True),
+    "refined ranks": small(20, scaling="rank", refine=True),
+    "laplacian over ranks": small(kernel="laplacian", scaling="rank"),
     "cv": SparseKernelAUCCV(n_basis=8, Cs=[1.0], gammas=["scale"], cv=2, random_state=0),
     "scaled": make_pipeline(StandardScaler(), small()),
     "pipeline": make_pipeline(RobustScaler(), ArcSinh(), PCA(3), "passthrough", small()),
@@ -73,6 +87,14 @@ MODELS = {
     ),
     "fixed": FixedThresholdClassifier(small(), threshold=0.25),
     "frozen": CalibratedClassifierCV(FrozenEstimator(small().fit(X, WORDS)), ensemble=False),
+    "structural": StructuralAUC(C=0.1),
+    "structural rbf": StructuralAUC(C=0.1, kernel="rbf"),
+    "rank svm": make_pipeline(StandardScaler(), KernelRankSVM()),
+    "OAM": OAM(random_state=0),
+    "OPAUC": OPAUC(rank=2),
+    "AdaOAM": AdaOAM(),
+    "SAdaOAM": CalibratedClassifierCV(SAdaOAM(), ensemble=False),
+    "OILK": OILK(buffer_size=20, random_state=0),
 }
 
 
@@ -124,6 +146,50 @@ def test_sparse_centres():
     model = small().fit(sparse.csr_array(X), Y)
     found = run(to_onnx(model, precision="float64"), {"X": X})["scores"]
     assert_allclose(found[:, 0], model.decision_function(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_ranks_at_their_knots_between_and_beyond_them(precision):
+    """Heavy tails, ties, a constant, and values that the training rows did not have."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack(
+        (np.exp(3 * X[:, 0]), -1e9 * X[:, 1], np.round(X[:, 2]), Y, np.full(len(X), 3.0))
+    ).astype(np.float32)
+    model = small(scaling="rank", linear_term=True).fit(rows.astype(np.float64), Y)
+    knots = model.scaling_.knots.astype(np.float32)
+    between = (knots[1:] + knots[:-1]) / 2
+    far = rng.choice([-3e38, -1.0, 0.0, 1e-38, 3e38], (50, rows.shape[1]))
+    near = np.nextafter(knots, rng.choice([-np.inf, np.inf], knots.shape).astype(np.float32))
+    new = np.vstack((rows, knots, between, far, near)).astype(precision)
+    found = run(to_onnx(model, precision=precision), {"X": new})["scores"][:, 0]
+    values = model.decision_function(new.astype(np.float64))
+    assert_allclose(found, values, atol=1e-5 if precision == "float32" else 1e-12)
+
+
+def test_a_graph_over_ranks_holds_nothing_larger_than_the_rows():
+    model = small(scaling="rank").fit(X, Y)
+    graph = to_onnx(model, precision="float64").graph
+    inferred = onnx.shape_inference.infer_shapes(to_onnx(model, precision="float64")).graph
+    widths = [
+        value.type.tensor_type.shape.dim[-1].dim_value
+        for value in inferred.value_info
+        if len(value.type.tensor_type.shape.dim) > 1
+    ]
+    assert max(widths) <= 12  # centres; there are 5 features and 100 knots
+    assert len(graph.node) < 100
+
+
+def test_grades_have_scores_alone():
+    model = KernelRankSVM().fit(X, np.arange(300) % 3, qid=np.zeros(300, dtype=int))
+    found = run(to_onnx(model, precision="float64"), {"X": X})
+    assert list(found) == ["scores"]
+    assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=1e-10)
+
+
+def test_a_model_that_has_learnt_nothing():
+    model = StructuralAUC(kernel="rbf").fit(np.ones((10, 2)), np.arange(10) % 2)
+    found = run(to_onnx(model, precision="float64"), {"X": X[:, :2]})["scores"]
+    assert_allclose(found[:, 0], model.decision_function(X[:, :2]), atol=1e-10)
 
 
 def table_inputs(step, frame):
