@@ -42,6 +42,18 @@ def test_images_are_standardised_mid_ranks():
         assert_allclose(image, expected, atol=2 * np.sqrt(12) / N_KNOTS)
 
 
+def test_places_of_knots_are_whole_half_steps():
+    scaling = ranks_of(skewed())
+    assert scaling.half_steps.dtype == np.uint8
+    assert_array_equal(scaling.half_steps[:, 0], 2 * np.arange(N_KNOTS))
+    for half_steps, knots in zip(scaling.half_steps.T, scaling.knots.T, strict=True):
+        n_distinct = len(np.unique(knots))
+        assert np.all(np.diff(half_steps[:n_distinct].astype(int)) > 0)
+        assert_array_equal(half_steps[n_distinct:], half_steps[n_distinct - 1])
+    shares = scaling.half_steps / (2 * (N_KNOTS - 1))
+    assert_array_equal(scaling.levels, (shares - scaling.mean) / scaling.deviation)
+
+
 def test_order_and_ties_are_kept():
     X = skewed()
     images = ranks_of(X).transform(X)

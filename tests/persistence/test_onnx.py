@@ -168,15 +168,9 @@ def test_ranks_at_their_knots_between_and_beyond_them(precision):
 
 def test_a_graph_over_ranks_holds_nothing_larger_than_the_rows():
     model = small(scaling="rank").fit(X, Y)
-    graph = to_onnx(model, precision="float64").graph
-    inferred = onnx.shape_inference.infer_shapes(to_onnx(model, precision="float64")).graph
-    widths = [
-        value.type.tensor_type.shape.dim[-1].dim_value
-        for value in inferred.value_info
-        if len(value.type.tensor_type.shape.dim) > 1
-    ]
-    assert max(widths) <= 12  # centres; there are 5 features and 100 knots
-    assert len(graph.node) < 100
+    graph = onnx.shape_inference.infer_shapes(to_onnx(model, precision="float64")).graph
+    shapes = [value.type.tensor_type.shape.dim for value in graph.value_info]
+    assert {shape[-1].dim_value for shape in shapes if len(shape) > 1} == {1, 2, 5, 12}
 
 
 def test_grades_have_scores_alone():
@@ -184,12 +178,6 @@ def test_grades_have_scores_alone():
     found = run(to_onnx(model, precision="float64"), {"X": X})
     assert list(found) == ["scores"]
     assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=1e-10)
-
-
-def test_a_model_that_has_learnt_nothing():
-    model = StructuralAUC(kernel="rbf").fit(np.ones((10, 2)), np.arange(10) % 2)
-    found = run(to_onnx(model, precision="float64"), {"X": X[:, :2]})["scores"]
-    assert_allclose(found[:, 0], model.decision_function(X[:, :2]), atol=1e-10)
 
 
 def table_inputs(step, frame):

@@ -143,12 +143,9 @@ def _convert_classifier(scope, operator, container) -> None:
 def _scores(build: _Builder, model: Model, rows):
     """Return linear.x + sum_k coef_k k(z_k, x) + intercept, as a column."""
     rows = rows if model.scaling is None else _ranks(build, model.scaling, rows)
-    linear_coef = model.linear_coef
-    if linear_coef is None and len(model.coef) == 0:
-        linear_coef = np.zeros(model.centres.shape[1])
     parts = []
-    if linear_coef is not None:
-        parts.append(build(OnnxMatMul, rows, linear_coef[:, None]))
+    if model.linear_coef is not None:
+        parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))
     if len(model.coef) > 0:
         centres = model.centres.toarray() if sparse.issparse(model.centres) else model.centres
         values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
