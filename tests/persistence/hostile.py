@@ -21,7 +21,7 @@ from skauc.exceptions import ModelFileError
 from skauc.persistence.archive import MAGIC, pack
 
 MEMORY = 200 * 10**6
-N_DAMAGED = 2000
+N_DAMAGED = 1000
 N_RESEALED = 500
 
 

@@ -452,6 +452,30 @@ def test_every_number_that_a_model_leans_on_is_checked(what, model, write):
         copy.deepcopy(stored)
 
 
+@pytest.mark.parametrize(
+    ("model", "attribute", "value"),
+    [
+        (small(), "n_basis_", 3),
+        (small(), "scaling_", {}),
+        (small(), "_models", {}),
+        (small(), "feature_spread_", np.ones(3)),
+        (small(), "feature_names_in_", np.array([1.0] * 5)),
+        (small(), "n_features_in_", 10**9),
+        (small(), "classes_", np.arange(3)),
+        (StructuralAUC(), "coef_", np.zeros(2)),
+        (LEARNERS["OAM"], "coef_", np.zeros((1, 3))),
+        (LEARNERS["OAM"], "intercept_", np.array([np.nan])),
+        (LEARNERS["OAM"], "n_samples_seen_", 1.5),
+    ],
+)
+def test_attributes_are_those_that_a_fit_sets(model, attribute, value):
+    stored = to_plain(clone(model).fit(X, Y), history=True)
+    stored.fitted[attribute] = value
+    words = "attributes|numbers|features|classes"
+    with pytest.raises(ModelFileError, match=f"its ({words}) are not what an estimator's can be"):
+        copy.deepcopy(stored)
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="counts memory as Linux does"
 )

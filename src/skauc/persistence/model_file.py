@@ -61,6 +61,8 @@ def save_model(model, path, *, summary=None, history=False, overwrite=False) -> 
     Notes
     -----
     Parameters of ours that are objects, such as a ``RandomState``, are stored as their defaults.
+    An online learner is stored with its buffers, counters and random numbers: once loaded, its
+    ``partial_fit`` goes on as that of the original would.
 
     Examples
     --------

@@ -199,7 +199,9 @@ def _restored(name: str, parameters: dict, fitted: dict, learnt: dict | None):
     best_parameters = fitted.pop("best_estimator_", None)
     _check_fitted(fitted)
     check(len(fitted["classes_"]) == 2 or isinstance(estimator, KernelRankSVM), "classes")
-    vars(estimator).update(_relearnt(estimator, learnt, fitted) | fitted)
+    follows = _relearnt(estimator, learnt, fitted["n_features_in_"])
+    _check_stored_again(estimator, follows, fitted)
+    vars(estimator).update(follows | fitted)
     if best_parameters is not None:
         best = _made(SparseKernelAUC, best_parameters)
         own = fitted_attributes(estimator)
@@ -224,16 +226,11 @@ def _check_fitted(fitted: dict) -> None:
         check_numbers(fitted["feature_spread_"], (n_features,))
 
 
-def _relearnt(estimator, learnt: dict, fitted: dict) -> dict:
+def _relearnt(estimator, learnt: dict, n_features: int) -> dict:
     """Return what follows from what was learnt."""
-    n_features = fitted["n_features_in_"]
     if isinstance(estimator, OnlineClassifier):
         state = unpack_state(type(estimator).__name__, learnt, n_features)
-        follows = estimator._checked_attributes(state)
-        for name in follows.keys() & fitted.keys():
-            expected = np.asarray(follows[name])
-            check_array(np.asarray(fitted[name]), (expected.dtype,), expected.shape)
-        return {**follows, "_state": state}
+        return {**estimator._checked_attributes(state), "_state": state}
     models = unpack_models(learnt, n_features)
     if isinstance(estimator, PathClassifier):
         by_size = {len(model.coef): model for model in models}
@@ -242,6 +239,17 @@ def _relearnt(estimator, learnt: dict, fitted: dict) -> dict:
         return path_attributes(by_size, records, max(by_size))
     check(len(models) == 1, "sizes")
     return support_attributes(models[0])
+
+
+def _check_stored_again(estimator, follows: dict, fitted: dict) -> None:
+    """Raise an error for an attribute that was stored, follows, and is not like what follows."""
+    twice = follows.keys() & fitted.keys()
+    if not isinstance(estimator, OnlineClassifier):
+        check(twice <= {"n_iter_"}, "attributes")
+        return
+    for name in twice:
+        expected = np.asarray(follows[name])
+        check_array(np.asarray(fitted[name]), (expected.dtype,), expected.shape, "attributes")
 
 
 def _made(kind, parameters):
