@@ -1,6 +1,6 @@
 """`SparseKernelAUCCV` untouched beside the classifiers people use, on the paper's data sets.
 
-    SKAUC_DATA=... python -m benchmarks.peers [--datasets ...] [--folds ...] [--methods ...] [--out F]
+    SKAUC_DATA=... python -m benchmarks.peers [--datasets ...] [--folds ...] [--methods ...]
 
 Everything is standardised in a pipeline and at its defaults; "tuned" ones get a random search of
 about the time that `SparseKernelAUCCV` took on the same fold. Official test parts where there are

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from toys import grow_by, make_toy
 
 from skauc.basis import Basis
-from skauc.kernels import RBF
+from skauc.kernels import RBF, same_format
 from skauc.newton import cholesky_step, minimise
 from skauc.objective import Objective, pair_weight
 from skauc.refine import _SCALE_BOUNDS, Refined, Refiner, Shape, _Problem, solve_for_shape
@@ -143,11 +143,13 @@ def test_kernel_moments_are_sums_over_rows_and_centres(engine_case, make_setup, 
     shape = Shape(dense(toy.X)[CENTRES] + 0.3, np.array([0.5, 1.0, 2.0]))
     coef = np.array([0.4, -1.0, 0.8, 0.1, -0.6])
     state = setup.engine.at(np.array([0.9, -1.1, 0.4, 0.7, -0.3]))
-    moments = setup.engine.kernel_moments(
-        state, RBF(setup.gammas, shape.scales), shape.centres, coef
-    )
-    residual = oracles.residual(state.scores, toy.positive, toy.weights)
     values = setup.kernel_values(dense(toy.X), shape)
+    factor = np.tril(np.random.default_rng(0).normal(size=(5, 5))) + 3 * np.eye(5)
+    kernel = RBF(setup.gammas, shape.scales)
+    rows = same_format(shape.centres, toy.X)
+    setup.engine.replace(kernel, rows, np.linalg.inv(factor).T, setup.engine.size - 5)
+    moments = setup.engine.kernel_moments(state, shape.centres.mean(axis=0), factor, coef)
+    residual = oracles.residual(state.scores, toy.positive, toy.weights)
     total, first, second = np.zeros(5), np.zeros((5, 3)), np.zeros(3)
     for i, row in enumerate(dense(toy.X)):
         for k in range(5):
@@ -194,7 +196,9 @@ def test_refinement_never_ends_worse_on_the_rows_held_out(make_setup, seed):
     toy = make_toy(seed=seed)
     held_out = np.arange(120) % 3 == 0
     setup = make_setup(toy, held_out=held_out)
-    refined = Refiner(optimise, patience=5).refine(setup.objective, setup.basis, setup.start)
+    refined = Refiner(optimise, max_iter=100, patience=5).refine(
+        setup.objective, setup.basis, setup.start
+    )
     before, after = (
         roc_auc_score(
             toy.positive[held_out],
@@ -219,7 +223,9 @@ def test_patience_is_counted_from_the_best_point(make_setup, toy):
     held_out = np.arange(120) % 3 == 0
     toy = replace(toy, positive=np.where(held_out, ~toy.positive, toy.positive))
     setup = make_setup(toy, held_out=held_out)
-    refined = Refiner(Counting(), patience=3).refine(setup.objective, setup.basis, setup.start)
+    refined = Refiner(Counting(), max_iter=100, patience=3).refine(
+        setup.objective, setup.basis, setup.start
+    )
     assert refined.n_iter < 20
     assert len(seen) < 60
 

@@ -55,10 +55,10 @@ class Refined:
 
 @dataclass(frozen=True)
 class Refiner:
-    """How long to descend, and when to give up."""
+    """How to find the coefficients, how long to descend, and when to give up."""
 
     minimise: Callable[[Objective, np.ndarray], Minimum]
-    max_iter: int = 100
+    max_iter: int
     patience: int = 15
 
     def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
@@ -146,7 +146,7 @@ class _Problem:
         self.point = self.minimise(self.objective, weights).point
         self.linear, kernel_part = np.split(self.point.weights, [len(self.linear)])
         self.coef = solve_triangular(factor, kernel_part, lower=True, trans="T")
-        self.theta, self.shape, self.kernel, self.factor = theta.copy(), shape, kernel, factor
+        self.theta, self.shape, self.factor = theta.copy(), shape, factor
 
     def _factorise(self, kernel: RBF, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the factor of the Gram matrix, and the matrix.
@@ -162,7 +162,7 @@ class _Problem:
     def _derivatives(self) -> tuple[np.ndarray, np.ndarray]:
         coef = self.coef * self.gammas
         loss = self.objective.engine.kernel_moments(
-            self.point.state, self.kernel, self.shape.centres, coef
+            self.point.state, self.shape.centres.mean(axis=0), self.factor, coef
         )
         by_centre, by_scale = _chain_rule(loss, self.shape)
         norm_by_centre, norm_by_scale = _chain_rule(self._norm_moments(coef), self.shape)

@@ -103,9 +103,12 @@ class Engine(ABC):
 
     @abstractmethod
     def kernel_moments(
-        self, state: State, kernel: Kernel, centres: np.ndarray, coef: np.ndarray
+        self, state: State, origin: np.ndarray, factor: np.ndarray, coef: np.ndarray
     ) -> KernelMoments:
-        """Return what the derivatives of half the loss by centres and scales are made of."""
+        """Return what the derivatives of half the loss by centres and scales are made of.
+
+        The last columns are K_.Z L^-T with the given factor L, so that no kernel is evaluated.
+        """
 
     @abstractmethod
     def resize(self, size: int) -> None:

@@ -14,7 +14,7 @@ from skauc import pairs
 from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
-from skauc.kernels import Kernel, Rows, same_format
+from skauc.kernels import Kernel, Rows
 from skauc.metrics import best_threshold, weighted_auc
 from skauc.validation import TrainingData
 
@@ -297,11 +297,12 @@ class CPUEngine(Engine):
         pairs.add_by_cell(block, self.positive[rows], self.weights[rows], cells.cell[rows], sums)
 
     def kernel_moments(
-        self, state: CPUState, kernel: Kernel, centres: np.ndarray, coef: np.ndarray
+        self, state: CPUState, origin: np.ndarray, factor: np.ndarray, coef: np.ndarray
     ) -> KernelMoments:
-        n_centres, n_features = centres.shape
-        columns = kernel.columns(same_format(centres, self.X), self.columns.dtype)
-        origin = centres.mean(axis=0)
+        """K = Phi L^T: sums over Phi are taken to sums over K in the end."""
+        dtype, n_centres, n_features = self.columns.dtype, len(factor), self.n_features
+        columns = self.columns[:, self.size - n_centres : self.size]
+        weights = (factor.T @ coef).astype(dtype)
         residual = state.residual
 
         def accumulate(start, stop):
@@ -310,17 +311,20 @@ class CPUEngine(Engine):
             active = start + np.flatnonzero(residual[start:stop])
             for part in _cache_blocks(0, len(active), n_centres + 2 * n_features):
                 rows = active[part]
-                block = columns(self.X[rows])
-                block *= residual[rows, None].astype(block.dtype)
+                block = columns[rows]
+                slopes = residual[rows].astype(dtype)
                 moved = self.X[rows]
                 moved = moved.toarray() if sparse.issparse(moved) else moved
-                moved = (moved - origin).astype(block.dtype, copy=False)
+                moved = (moved - origin).astype(dtype, copy=False)
+                scores = block @ weights
+                block *= slopes[:, None]
                 first += block.T @ moved
                 total += block.sum(axis=0, dtype=np.float64)
-                second += (block @ coef) @ np.square(moved, out=moved)
+                second += (scores * slopes) @ np.square(moved, out=moved)
             return first, total, second
 
         first, total, second = _add_up(self.run_matrix(accumulate, n_centres + 2 * n_features))
+        first, total = factor @ first, factor @ total
         return KernelMoments(origin, first * coef[:, None], total * coef, second)
 
     # -- summaries ---------------------------------------------------------------------------

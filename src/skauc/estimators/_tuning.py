@@ -27,14 +27,16 @@ from skauc.validation import TrainingData
 # Models smaller than this are not offered.
 SMALLEST_BASIS = 4
 # The first comparison of structures: its basis, candidates, folds, and rows of a training part.
-SCREENING_BASIS = 32
+SCREENING_BASIS = 24
 SCREENING_CANDIDATES = 25
 SCREENING_FOLDS = 2
 SCREENING_ROWS = 8000
-# Refinement goes on from the best pursuit, and starts from a plain kernel too where that is cheap
-# (fewer rows than these, where folds are repeated as well) or pays most (more than these).
+# Refinement goes on from the best pursuit, and starts from a plain kernel with each scaling too
+# where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
 FEW_ROWS = 1000
-MANY_ROWS = 5000
+MANY_ROWS = 2000
+# How far the AUC of refined models may be behind on the first fold; the n-th part on n folds.
+BEHIND = 0.01
 # Structures that are compared at full size, and how far from the C that was best for them.
 SURVIVORS = 2
 NEAR = 1
@@ -93,11 +95,9 @@ class Tuner:
             self._follow(self._screen(settings, Cs))
             best = self.best_mean()
         if True in refine:
-            alike = [s for s in settings if s.scaling == best.scaling]
-            plain = next((s for s in alike if not isinstance(s.gamma, tuple)), alike[0])
-            starts = [best, replace(plain, C=Cs[len(Cs) // 2])]
-            if FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
-                starts = starts[:1]
+            starts = [best]
+            if not FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
+                starts += [replace(s, C=Cs[len(Cs) // 2]) for s in _plain_settings(settings)]
             for start in dict.fromkeys(starts):
                 start = replace(start, refine=True, n_basis=settings[0].n_basis)
                 self._try_refinement(start, is_asked_for=False not in refine)
@@ -167,14 +167,15 @@ class Tuner:
         run(winner, range(n_first, len(self.folds)))
 
     def _try_refinement(self, setting: Setting, *, is_asked_for: bool) -> None:
-        """Refine on one fold, on the first few, on all, as long as it does not fall behind."""
+        """Refine on one fold, on the first few, on all, as long as it does not fall far behind."""
         n_candidates, n_folds = -(-self.base.n_candidates // 2), len(self.folds)
         jobs = [Job(setting, fold, (setting.C,), n_candidates, (), ()) for fold in range(n_folds)]
         n_done = 0
         for n_next in sorted({1, self._n_first(), n_folds}):
             self._run(jobs[n_done:n_next], self.folds)
             n_done = n_next
-            if not is_asked_for and self._ranked_structures(n_done)[0] != setting.structure:
+            best = self._best_by_structure(n_done)
+            if not is_asked_for and best[setting.structure] < max(best.values()) - BEHIND / n_done:
                 return
 
     def _n_first(self) -> int:
@@ -190,13 +191,18 @@ class Tuner:
             self.tick()
 
     def _ranked_structures(self, n_first: int) -> list[tuple]:
-        """Return structures by the best mean of any of their settings on the first folds."""
+        """Return structures, the one with the best setting on the first folds first."""
+        best = self._best_by_structure(n_first)
+        return sorted(best, key=lambda structure: -best[structure])
+
+    def _best_by_structure(self, n_first: int) -> dict[tuple, float]:
+        """Return the best mean on the first folds of any setting of each structure."""
         best: dict[tuple, float] = {}
         for setting, by_fold in self.scores.items():
             if all(fold in by_fold for fold in range(n_first)):
                 mean = float(np.mean([by_fold[fold] for fold in range(n_first)]))
                 best[setting.structure] = max(best.get(setting.structure, 0.0), mean)
-        return sorted(best, key=lambda structure: -best[structure])
+        return best
 
     def complete(self) -> dict[Setting, np.ndarray]:
         """Return the scores of settings that were tried on every fold."""
@@ -232,6 +238,12 @@ class Tuner:
             good,
             key=lambda s: (s.n_basis, s.refine, s.linear_term, -round(complete[s].mean(), 6), s.C),
         )
+
+
+def _plain_settings(settings: list[Setting]) -> list[Setting]:
+    """Return the first setting of each scaling, one with a single width if there is any."""
+    ordered = sorted(settings, key=lambda s: isinstance(s.gamma, tuple))
+    return list({s.scaling: s for s in reversed(ordered)}.values())
 
 
 def _best_of_each_scaling_first(ranked: list[tuple]) -> list[tuple]:

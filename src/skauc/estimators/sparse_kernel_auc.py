@@ -14,7 +14,10 @@ from skauc.classifier import unchanged_on_error
 from skauc.engines import ENGINES, Engine, make_engine
 from skauc.estimators._classifier import PathClassifier, path_attributes
 from skauc.estimators._fitting import (
-    LAST_STEPS,
+    DESCENT_TOL,
+    STEPS_AT_THE_END,
+    STEPS_ON_ALL_ROWS,
+    STEPS_ON_THE_WAY,
     Fitting,
     LinearTerm,
     draw_sample,
@@ -352,10 +355,12 @@ class SparseKernelAUC(PathClassifier):
 
     def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
         """Pursue and refine in turn, each time to twice the size; then go on with all rows."""
+        descend = partial(Refiner, partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL)))
         for size in refined_sizes(self.n_basis):
             is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
-            fitting.refine(Refiner(fitting.minimise))
-            if is_ended or len(fitting.basis) < size:
+            is_last = is_ended or size == self.n_basis or len(fitting.basis) < size
+            fitting.refine(descend(STEPS_AT_THE_END if is_last else STEPS_ON_THE_WAY))
+            if is_last:
                 break
         if len(fitting.row_numbers) == np.count_nonzero(fitting.data.weights):
             self._finish(fitting, fitting.objective.engine)
@@ -363,7 +368,7 @@ class SparseKernelAUC(PathClassifier):
         with make(fitting.data) as engine:
             engine.hold_out(held_out)
             fitting.move_to(self._objective(engine))
-            fitting.refine(Refiner(fitting.minimise, max_iter=LAST_STEPS))
+            fitting.refine(descend(STEPS_ON_ALL_ROWS))
             self._finish(fitting, engine)
 
     def _finish(self, fitting: Fitting, engine: Engine) -> None:

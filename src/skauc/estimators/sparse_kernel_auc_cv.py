@@ -94,8 +94,8 @@ class SparseKernelAUCCV(PathClassifier):
     -----
     For each scaling, choice of widths and linear term, and for each fold, the basis is pursued
     once and serves every C and size. These structures are compared on two folds (five where folds
-    are repeated) with up to 32 basis functions first; two of them are then followed through all
-    folds.
+    are repeated) with up to 24 basis functions first; then the best of each scaling at full size;
+    and the winner is followed through all folds. Refinement is tried from there.
 
     Examples
     --------
