@@ -35,6 +35,8 @@ SCREENING_ROWS = 8000
 # where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
 FEW_ROWS = 1000
 MANY_ROWS = 2000
+# A smaller difference in AUC is none, however sure it is.
+NO_DIFFERENCE = 5e-4
 # How far the AUC of refined models may be behind on the first fold; the n-th part on n folds.
 BEHIND = 0.01
 # Structures that are compared at full size, and how far from the C that was best for them.
@@ -219,7 +221,7 @@ class Tuner:
         return max(complete, key=lambda setting: (complete[setting].mean(), -setting.n_basis))
 
     def choice(self, refine: tuple[bool, ...]) -> Setting:
-        """Return the simplest setting that is within one standard error of the best.
+        """Return the simplest setting that is within one standard error, or so, of the best.
 
         The standard error is that of the difference from the best, fold by fold: folds that are
         hard for all settings do not count as noise. A single fold has none.
@@ -231,7 +233,7 @@ class Tuner:
             difference = complete[best] - complete[setting]
             n_folds = len(difference)
             error = difference.std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.0
-            return difference.mean() <= error
+            return difference.mean() <= max(error, NO_DIFFERENCE)
 
         good = [s for s in complete if s.refine in refine and is_as_good(s)]
         return min(

@@ -26,24 +26,25 @@ from skauc.validation import (
 
 # With few rows one set of folds misleads: repeat it.
 REPEATS = 3
-DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-# Multiples of gamma="scale" that are tried: three single widths, and four widths together.
-DEFAULT_GAMMAS = (1.0, 0.25, 4.0, (0.04, 0.2, 1.0, 5.0))
+DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+# Multiples of gamma="scale" that are tried: four single widths, and four widths together.
+DEFAULT_GAMMAS = (1.0, 0.25, 4.0, 0.0625, (0.04, 0.2, 1.0, 5.0))
 
 
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with C, widths, size, linear term and refinement cross-validated.
 
     Every setting is judged by its mean AUC over the folds. Of those within one standard error of
-    the best (of the difference, fold by fold) the smallest model is taken and fitted to all rows.
+    the best (of the difference, fold by fold, and 0.0005 at least) the smallest model is taken and
+    fitted to all rows.
 
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try; None tries seven from 0.1 to 100.
+        Values of C to try; None tries nine from 0.1 to 1000.
     gammas : sequence or None, default=None
         Values of gamma to try: numbers, "scale", "auto", or sequences of numbers for several
-        widths at once. None tries three single widths around "scale", and four widths together.
+        widths at once. None tries four single widths around "scale", and four widths together.
     n_basis : int, default=64
         Largest number of basis functions. All smaller sizes on the path are tried.
     linear_term : bool or sequence of bools, default=(False, True)
