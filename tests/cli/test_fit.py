@@ -59,6 +59,15 @@ def test_a_table_of_its_own_to_test_on(customers):
     assert answer.json["test"]["auc"]["auc"] == pytest.approx(expected)
 
 
+def test_text_that_looks_like_numbers_in_the_table_to_test_on(tmp_path):
+    frame = tumours(120).assign(code=np.resize(["7", "8", "x"], 120))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame[frame.code != "x"].to_csv(tmp_path / "later.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "target", "--test", tmp_path / "later.csv")
+    answer = run(*words, *QUICK, "-o", tmp_path / "m.skauc")
+    assert answer.code == 0, answer.err
+
+
 def test_columns_that_are_not_used_are_named(customers):
     path = customers.folder / "named.skauc"
     answer = run("fit", customers.train, "--target", "churned", *QUICK, "-o", path)

@@ -506,3 +506,11 @@ def test_thousands_of_hostile_files(tmp_path, kind):
         assert set(outcomes) == {"refused"}, (kind, outcomes)
     assert found["memory"] < 200e6
     assert found["slowest"] < 60
+
+
+def test_the_manifest_names_the_kinds_of_columns_behind_a_frozen_model(tmp_path):
+    table, y = make_messy(200)
+    fitted = make_pipeline(TablePreprocessor(), SparseKernelAUC(2)).fit(table, y)
+    model = CalibratedClassifierCV(FrozenEstimator(fitted), method="sigmoid").fit(table, y)
+    path = save_model(model, tmp_path / "frozen.skauc")
+    assert {"name": "town", "kind": "category"} in inspect_model(path)["columns"]

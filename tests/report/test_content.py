@@ -91,6 +91,12 @@ def test_the_data_are_counted(tumours, content):
     assert content.model.n_basis == 12
 
 
+def test_classes_are_called_what_the_caller_calls_them(tumours):
+    content = make_report_content(*tumours.test, labels=("fine", "ill"))
+    assert (content.data.negative_label, content.data.positive_label) == ("fine", "ill")
+    assert content.title == "How well “ill” is ranked"
+
+
 def test_sizes_follow_the_path(tumours, content):
     rows = tumours.model[:-1].transform(tumours.X_test)
     staged = list(tumours.model[-1].staged_decision_function(rows))

@@ -62,7 +62,9 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(help="Also write a report to this HTML file.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="Where the work is done, as SparseKernelAUC has it.")] = "auto",
+    engine: Annotated[
+        str, typer.Option(help="Where the work is done, as SparseKernelAUC has it.")
+    ] = "auto",
     jobs: Annotated[int, typer.Option(help="Cores to use, -1 for all.")] = -1,
     seed: Annotated[int, typer.Option(help="Draws the test rows and all else.")] = 0,
     format: Format = None,
@@ -127,7 +129,9 @@ def _read(table, test, target, positive, left_out, weights, format, share, seed)
         if test is None:
             return split_off_test(labelled, share, seed)
         facts = ModelFacts.from_table(labelled, target, left_out)
-        return TableParts(labelled, facts.split(read_table(test), target, weights))
+        # Text is read as text, whatever the values in the other file look like.
+        words = {name: "category" for name, t in labelled.X.dtypes.items() if t.kind == "O"}
+        return TableParts(labelled, facts.split(read_table(test, kinds=words), target, weights))
 
 
 def _tested(trained: Trained, test: LabelledTable | None) -> tuple[Trained, Evaluation | None]:
