@@ -121,6 +121,7 @@ def _stem(table: str) -> str:
 def _read(table, test, target, positive, left_out, weights, format, share, seed) -> TableParts:
     """Read the table, and the one to test on or a part of the first."""
     from skauc.datasets import read_table, split_target
+    from skauc.preprocessing.kinds import kind_of
     from skauc.workflow import ModelFacts, TableParts, split_off_test
 
     with watch("Reading"):
@@ -130,8 +131,8 @@ def _read(table, test, target, positive, left_out, weights, format, share, seed)
             return split_off_test(labelled, share, seed)
         facts = ModelFacts.from_table(labelled, target, left_out)
         # Text is read as text, whatever the values in the other file look like.
-        words = {name: "category" for name, t in labelled.X.dtypes.items() if t.kind == "O"}
-        return TableParts(labelled, facts.split(read_table(test, kinds=words), target, weights))
+        kinds = {name: kind_of(labelled.X[name]) for name in labelled.X.columns}
+        return TableParts(labelled, facts.split(read_table(test, kinds=kinds), target, weights))
 
 
 def _tested(trained: Trained, test: LabelledTable | None) -> tuple[Trained, Evaluation | None]:
