@@ -109,3 +109,20 @@ def test_thinning_keeps_what_it_is_told_to():
     points = operating_points(*make_rows(20_000, decimals=9))
     assert points.thresholds[4321] in points.thinned(100, keep=(4321,)).thresholds
     assert points.thinned(10**6) is points
+
+
+def test_entries_for_a_recall_a_precision_and_a_cost():
+    scores = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+    positive = np.array([True, False, True, True, False])
+    points = operating_points(scores, positive, np.ones(5))
+    assert points.at_recall(0.6) == 3  # two of three are flagged among the first three
+    assert points.at_recall(1.0) == 4
+    assert points.at_precision(0.75) == 4
+    assert points.at_precision(1.0) == 1
+    assert points.at_least_cost(1, 10) == 4
+    assert points.at_least_cost(10, 1) == 1
+
+
+def test_no_entry_for_a_precision_that_is_not_reached():
+    points = operating_points(np.array([2.0, 1.0]), np.array([False, True]), np.ones(2))
+    assert points.at_precision(0.9) is None

@@ -1,11 +1,21 @@
-"""The program itself: its name, its options, its list of commands."""
+"""The program itself: its name, its options, its list of commands.
+
+Commands import what they compute with when they run: ``skauc --help`` loads none of it.
+"""
 
 from __future__ import annotations
 
 import typer
 
 import skauc
+from skauc.cli._errors import guarded
 from skauc.cli.demo import demo
+from skauc.cli.evaluate import evaluate
+from skauc.cli.export import export
+from skauc.cli.fit import fit
+from skauc.cli.inspect import inspect
+from skauc.cli.predict import predict
+from skauc.cli.report import report
 
 app = typer.Typer(
     name="skauc",
@@ -13,6 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help is faster, and twice as wide
 )
 
 
@@ -28,7 +39,11 @@ def options(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Rank rare events with sparse kernel classifiers that maximise AUC."""
+    """Rank rare events with sparse kernel classifiers that maximise AUC.
+
+    Begin with: skauc fit TABLE --target COL --report report.html
+    """
 
 
-app.command()(demo)
+for command in (fit, predict, evaluate, report, export, inspect, demo):
+    app.command()(guarded(command))

@@ -76,6 +76,19 @@ class OperatingPoints:
         """Return the cost of all false alarms and misses."""
         return false_alarm * self.false_positives + miss * (self.n_positive - self.true_positives)
 
+    def at_recall(self, recall: float) -> int:
+        """Return the entry of the highest threshold with that recall: the fewest alarms."""
+        return int(np.argmax(self.recall >= recall))
+
+    def at_precision(self, precision: float) -> int | None:
+        """Return the entry of best recall with that precision; None where no alarm is as sure."""
+        reached = np.flatnonzero((self.precision >= precision) & (self.recall > 0))
+        return int(reached[-1]) if len(reached) else None
+
+    def at_least_cost(self, false_alarm: float, miss: float) -> int:
+        """Return the entry of least cost, of several the one with the fewest alarms."""
+        return int(np.argmin(self.cost(false_alarm, miss)))
+
     def thinned(self, most: int, keep: tuple[int, ...] = ()) -> OperatingPoints:
         """Return about ``most`` of the points, spread over both rates and the flagged share.
 

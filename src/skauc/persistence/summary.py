@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from skauc.exceptions import ModelFileError
@@ -52,6 +53,8 @@ def first_step(model):
     while True:
         if isinstance(model, Pipeline):
             model = model.steps[0][1]
+        elif isinstance(model, FrozenEstimator):
+            model = model.estimator
         elif hasattr(model, "calibrated_classifiers_"):
             model = model.calibrated_classifiers_[0].estimator
         elif isinstance(getattr(model, "estimator_", None), BaseEstimator):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 DAY = 86_400.0
 # Seconds; the year is the mean one of the calendar, so that a phase needs no calendar.
@@ -56,6 +56,22 @@ class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "n_features_in_")
         return np.arcsinh(validate_data(self, X, reset=False, ensure_all_finite="allow-nan"))
+
+    def inverse_transform(self, X):
+        """Return sinh(X).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            What ``transform`` returned.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The numbers before it.
+        """
+        check_is_fitted(self, "n_features_in_")
+        return np.sinh(check_array(X, ensure_all_finite="allow-nan"))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -124,6 +140,24 @@ class DateFeatures(TransformerMixin, BaseEstimator):
                 turns = _turns(column, PERIODS[name])
                 parts += [np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)]
         return np.column_stack(parts)
+
+    def inverse_transform(self, X):
+        """Return the seconds, of which days are the one column that tells them all.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features_out)
+            What ``transform`` returned.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Seconds since 1970-01-01.
+        """
+        check_is_fitted(self)
+        widths = [1 + 2 * len(names) for names in self.phases_]
+        days = np.cumsum([0, *widths[:-1]])
+        return check_array(X, dtype=np.float64)[:, days] * DAY
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns.

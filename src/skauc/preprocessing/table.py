@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skauc.exceptions import InvalidDataError
 from skauc.preprocessing._pandas import import_pandas
+from skauc.preprocessing.inverse import original_columns
 from skauc.preprocessing.kinds import KINDS, kind_of
 from skauc.preprocessing.steps import ArcSinh, DateFeatures
 
@@ -152,6 +153,27 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=False)
         self._check_columns(frame)
         return self.transformer_.transform(_cleaned(frame, self.columns_))
+
+    def inverse_transform(self, X):
+        """Return a table that stands for such numbers, such as the centres of a model.
+
+        Numbers and dates come back as they were, but for the phases of dates, which the days
+        tell. A category is its nearest level and a text its words, both empty where there is none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features_out)
+            Rows as ``transform`` returns them, or such as these.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            The columns in ``columns_``.
+        """
+        check_is_fitted(self)
+        rows = check_array(X, dtype=np.float64)
+        columns = original_columns(self.transformer_, rows)
+        return import_pandas().DataFrame({name: columns[name] for name in self.columns_})
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the numbers.

@@ -20,10 +20,16 @@ from skauc.validation import check_rows
 
 @dataclass(frozen=True, eq=False)
 class OpenedModel:
-    """The fitted steps before a classifier, and the classifier, None for an ensemble of them."""
+    """The fitted steps before a classifier, the classifier, and what wrappers do with its score.
+
+    The classifier is None for an ensemble of several. The calibrator makes probabilities of its
+    scores; the threshold is one for probabilities where there are some, for scores otherwise.
+    """
 
     steps: tuple
     classifier: object | None
+    calibrator: object | None = None
+    threshold: float | None = None
 
     @property
     def model(self) -> Model | None:
@@ -84,7 +90,7 @@ def as_dense(rows) -> np.ndarray:
 
 def open_model(model) -> OpenedModel:
     """Take wrappers off: pipelines, calibration, thresholds, searches and frozen estimators."""
-    steps = []
+    steps, calibrator, threshold = [], None, None
     while True:
         if isinstance(model, Pipeline):
             steps += [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
@@ -92,15 +98,18 @@ def open_model(model) -> OpenedModel:
         elif isinstance(model, CalibratedClassifierCV):
             if len(model.calibrated_classifiers_) != 1:
                 return OpenedModel(tuple(steps), None)
+            calibrator = model.calibrated_classifiers_[0].calibrators[0]
             model = model.calibrated_classifiers_[0].estimator
         elif isinstance(model, FrozenEstimator):
             model = model.estimator
         elif isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
+            threshold = getattr(model, "best_threshold_", getattr(model, "threshold", None))
             model = model.estimator_
         elif isinstance(model, BaseSearchCV):
             model = model.best_estimator_
         else:
-            return OpenedModel(tuple(steps), model)
+            threshold = None if threshold == "auto" else threshold
+            return OpenedModel(tuple(steps), model, calibrator, threshold)
 
 
 def _without_prefixes(names: list[str]) -> list[str]:

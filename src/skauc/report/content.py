@@ -177,6 +177,7 @@ def make_report_content(
     y_train=None,
     sample_weight=None,
     costs=None,
+    labels=None,
     title=None,
 ) -> ReportContent:
     """Work out everything a report says of a fitted model.
@@ -202,6 +203,8 @@ def make_report_content(
     costs : tuple of two floats, default=None
         The cost of a false alarm and of a miss to begin with. None takes 1, and for a miss the
         number of negative rows to one positive.
+    labels : tuple of two, default=None
+        What the negative and the positive class are called. None takes the model's own labels.
     title : str, default=None
         The title. None makes one from the positive label.
 
@@ -241,7 +244,8 @@ def make_report_content(
     points = operating_points(scored.scores, scored.positive, scored.weights)
     bands = curve_bands(points)
     opened = open_model(model)
-    data = _summarise_data(model, test, train, sample_weight)
+    labels = model.classes_ if labels is None else labels
+    data = _summarise_data(labels, test, train, sample_weight)
     return ReportContent(
         title=f"How well “{data.positive_label}” is ranked" if title is None else str(title),
         made=datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -290,10 +294,10 @@ def _as_rows(model, X, y, which: str, sample_weight=None) -> Rows:
     return Rows(X, labels == model.classes_[1], weights)
 
 
-def _summarise_data(model, test: Rows, train: Rows | None, sample_weight) -> DataSummary:
+def _summarise_data(labels, test: Rows, train: Rows | None, sample_weight) -> DataSummary:
     return DataSummary(
-        positive_label=str(model.classes_[1]),
-        negative_label=str(model.classes_[0]),
+        positive_label=str(labels[1]),
+        negative_label=str(labels[0]),
         n_features=len(column_names(test.X)),
         n_test=len(test.positive),
         n_test_positive=int(np.count_nonzero(test.positive)),

@@ -24,6 +24,7 @@ def make_report(
     y_train=None,
     sample_weight=None,
     costs=None,
+    labels=None,
     title=None,
     force=False,
 ) -> Path:
@@ -43,6 +44,8 @@ def make_report(
         How much each test row counts.
     costs : tuple of two floats, default=None
         The cost of a false alarm and of a miss to begin with.
+    labels : tuple of two, default=None
+        What the negative and the positive class are called, where it is not the model's labels.
     title : str, default=None
         The title.
     force : bool, default=False
@@ -72,6 +75,7 @@ def make_report(
         y_train=y_train,
         sample_weight=sample_weight,
         costs=costs,
+        labels=labels,
         title=title,
     )
     return write_report(content, path, force=force)

@@ -1,0 +1,5 @@
+"""``python -m skauc.cli``."""
+
+from skauc.cli import main
+
+main()

@@ -1,0 +1,25 @@
+"""From a table to a model, from a model to scores and figures: what the command line is made of."""
+
+from skauc.workflow.evaluation import Evaluation, OperatingPoint, evaluate_rows
+from skauc.workflow.inspection import ModelParts, describe_model
+from skauc.workflow.model_facts import ModelFacts
+from skauc.workflow.scoring import RowScorer, ScoredRows
+from skauc.workflow.splitting import TableParts, split_off_test, take_rows
+from skauc.workflow.training import Recipe, Trained, train_model
+
+__all__ = [
+    "Evaluation",
+    "ModelFacts",
+    "ModelParts",
+    "OperatingPoint",
+    "Recipe",
+    "RowScorer",
+    "ScoredRows",
+    "TableParts",
+    "Trained",
+    "describe_model",
+    "evaluate_rows",
+    "split_off_test",
+    "take_rows",
+    "train_model",
+]

@@ -1,0 +1,140 @@
+"""Bad input: one line on standard error, exit code 2, nothing half-written."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from program import run
+
+QUICK = ("--no-tune", "--n-basis", 2, "--jobs", 1)
+
+
+def good(n_rows=60):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"age": rng.normal(size=n_rows), "Bought": np.arange(n_rows) % 3 == 0})
+
+
+def refused(answer, *messages):
+    """Check that it ended with one line that says these."""
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.startswith("skauc: ")
+    assert answer.err.count("\n") == 1
+    for message in messages:
+        assert message in answer.err
+
+
+BAD_FILES = {
+    "empty": (b"", "t.csv is empty. Pass a table with a header and rows."),
+    "header only": (b"age,Bought\n", "has a header and no rows"),
+    "ragged": (b"age,Bought\n1,0\n2,1,5\n", "Line 3 of", "has 3 values where the header has 2"),
+    "latin1": ("age,Bought\nJosé,0\n".encode("latin1"), "Line 2 of", "is not UTF-8 text"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_files_that_are_no_tables(name, tmp_path):
+    content, *messages = BAD_FILES[name]
+    (tmp_path / "t.csv").write_bytes(content)
+    refused(run("fit", tmp_path / "t.csv", "--target", "Bought"), *messages)
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_a_missing_file(tmp_path):
+    refused(run("fit", tmp_path / "no.csv", "--target", "y"), "There is no file", "no.csv")
+    refused(run("predict", tmp_path / "no.skauc", tmp_path / "no.csv"), "There is no file")
+
+
+def test_a_wrong_target_with_the_nearest_name(tmp_path):
+    good().to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "bougt")
+    refused(answer, "The table has no column 'bougt'. Did you mean 'Bought'?")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["no"], "must have two values; it has one value: 'no'."),
+        (["no", "yes", "maybe"], "it has 3 values: 'no', 'yes', 'maybe'."),
+    ],
+)
+def test_a_target_of_one_or_three_values(values, message, tmp_path):
+    good().assign(Bought=np.resize(values, 60)).to_csv(tmp_path / "t.csv", index=False)
+    refused(run("fit", tmp_path / "t.csv", "--target", "Bought"), message)
+
+
+def test_a_positive_label_that_is_not_there(tmp_path):
+    good().to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "Bought", "--positive", "perhaps")
+    refused(answer, "`positive` must be a value of the target 'Bought'")
+
+
+def test_an_output_that_exists_is_replaced_by_force_alone(tmp_path):
+    good().to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "Bought", *QUICK, "-o", tmp_path / "m.skauc")
+    (tmp_path / "m.skauc").write_text("precious")
+    refused(run(*words), "m.skauc exists already", "--force")
+    assert (tmp_path / "m.skauc").read_text() == "precious"
+    assert run(*words, "--force").code == 0
+    (tmp_path / "r.html").write_text("precious")
+    refused(run(*words, "--force", "--report", tmp_path / "no" / "r.html"), "There is no folder")
+
+
+@pytest.mark.parametrize("command", ["report", "export", "predict"])
+def test_other_outputs_that_exist(command, customers, tmp_path):
+    path = tmp_path / "out"
+    path.write_text("precious")
+    tables = [] if command == "export" else [customers.test]
+    refused(run(command, customers.model, *tables, "-o", path), "exists already", "--force")
+    refused(run(command, customers.model, *tables, "-o", tmp_path), "is a folder")
+    assert path.read_text() == "precious"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_output_that_cannot_be_written(tmp_path):
+    good().to_csv(tmp_path / "t.csv", index=False)
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    answer = run("fit", tmp_path / "t.csv", "--target", "Bought", "-o", locked / "m.skauc")
+    refused(answer, "cannot be written")
+
+
+def test_a_model_that_is_none(customers, tmp_path):
+    (tmp_path / "m.skauc").write_text("no model")
+    refused(run("inspect", tmp_path / "m.skauc"), "m.skauc")
+    refused(run("predict", customers.test, customers.test), "later.csv")
+
+
+def test_labels_that_the_model_does_not_know(customers):
+    path = customers.folder / "other.csv"
+    labels = customers.frame.churned[500:].replace("no", "never")
+    customers.frame[500:].assign(churned=labels).to_csv(path, index=False)
+    answer = run("evaluate", customers.model, path)
+    refused(answer, "the model was fitted to 'no' and 'yes'")
+
+
+def test_bad_usage(tmp_path):
+    good().to_csv(tmp_path / "t.csv", index=False)
+    assert run("fit", tmp_path / "t.csv").code == 2
+    assert run("fit", tmp_path / "t.csv", "--target", "Bought", "--n-basis", 0).code == 2
+    assert run("unknown").code == 2
+    refused(run("fit", tmp_path / "t.csv", "--target", "Bought", "--engine", "steam"), "`engine`")
+
+
+def test_a_failure_that_is_nobodys_input(customers, monkeypatch):
+    """Exit code 1, one line and a hint; the traceback with --debug."""
+
+    def fail(*args, **kwargs):
+        raise RuntimeError("the\nunforeseen")
+
+    monkeypatch.setattr("skauc.report.make_report", fail)
+    words = ("report", customers.model, customers.test, "-o", customers.folder / "failed.html")
+    answer = run(*words)
+    assert answer.code == 1
+    assert answer.err == (
+        "skauc: The work failed with RuntimeError: the unforeseen. Run it with --debug to see "
+        "where.\n"
+    )
+    with pytest.raises(RuntimeError, match="unforeseen"):
+        run(*words, "--debug")
