@@ -6,6 +6,7 @@ import typer
 
 import skauc
 from skauc.cli.demo import demo
+from skauc.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="skauc",
@@ -32,3 +33,4 @@ def options(
 
 
 app.command()(demo)
+app.command()(reproduce)

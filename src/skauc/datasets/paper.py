@@ -23,9 +23,9 @@ def load_dataset(name: str, *, download: bool = True) -> Bunch:
     """Load one of the paper's data sets.
 
     It is looked for in the folder named by the environment variable `SKAUC_DATA`, then in
-    scikit-learn's data folder (``skauc`` in `sklearn.datasets.get_data_home`), and fetched
-    from its source into the latter if it is in neither. Rows are in the order of the source, features
-    are the source's numbers: nothing is scaled, shuffled or imputed. The SHA-256 of the arrays is
+    scikit-learn's data folder (``skauc`` in `sklearn.datasets.get_data_home`), and fetched from its
+    source into the latter if it is in neither. Rows are in the order of the source, features are
+    the source's numbers: nothing is scaled, shuffled or imputed. The SHA-256 of the arrays is
     checked wherever they come from.
 
     Parameters
