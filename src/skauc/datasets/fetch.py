@@ -82,7 +82,7 @@ def _parse(info: DatasetInfo, url: str, content: bytes) -> tuple[np.ndarray, np.
     read = _parse_libsvm if info.layout.is_libsvm else _parse_rows
     try:
         return read(content, info.layout, info.n_features)
-    except (ValueError, IndexError) as error:
+    except ValueError as error:
         raise InvalidDataError(
             f"{url} does not look like the source of {info.name!r}: {error}. It was not kept. Try "
             f"again, or put the archive {info.name}.npz into the folder named by SKAUC_DATA."
@@ -97,13 +97,13 @@ def _parse_libsvm(content: bytes, layout: Layout, n_features: int):
 def _parse_rows(content: bytes, layout: Layout, n_features: int):
     lines = content.decode("utf-8").splitlines()[layout.header :]
     rows = [line.split(layout.delimiter) for line in lines if line.strip()]
+    width = n_features + 1 + len(layout.dropped)
+    if {len(row) for row in rows} != {width}:
+        raise ValueError(f"it must have rows of {width} values")
     labels = np.array([row[layout.label].strip() for row in rows])
-    outside = {layout.label % (n_features + 1 + len(layout.dropped)), *layout.dropped}
+    outside = {layout.label % width, *layout.dropped}
     features = [[value for place, value in enumerate(row) if place not in outside] for row in rows]
-    X = np.array(features, dtype=np.float64)
-    if X.ndim != 2 or X.shape[1] != n_features:
-        raise ValueError(f"its rows must have {n_features} features; got an array of {X.shape}")
-    return X, labels
+    return np.array(features, dtype=np.float64), labels
 
 
 def _rarer(labels: np.ndarray) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
 import zlib
@@ -100,7 +101,8 @@ def _not_found(info: DatasetInfo, folders: list[Path], why: str) -> str:
 
 def _read_checked(path: Path, info: DatasetInfo) -> Bunch:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        content = io.BytesIO(path.read_bytes())  # NumPy leaves a damaged file open
+        with np.load(content, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InvalidDataError(
