@@ -7,6 +7,9 @@ import sys
 import time
 
 import pytest
+from typer.testing import CliRunner
+
+from skauc.cli.app import app
 
 PROGRAM = [sys.executable, "-c", "from skauc.cli import main; main()", "reproduce"]
 
@@ -41,8 +44,8 @@ def test_files_are_named_and_nothing_else_is_said(tmp_path):
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path, arguments, message):
-    answer = run(*arguments, "--out", tmp_path / "out")
-    assert answer.returncode == 2
+    answer = CliRunner().invoke(app, ["reproduce", *arguments, "--out", str(tmp_path / "out")])
+    assert answer.exit_code == 2
     assert answer.stdout == ""
     assert answer.stderr.startswith("skauc: ")
     assert answer.stderr.count("\n") == 1
