@@ -63,14 +63,14 @@ def test_a_damaged_data_set(tmp_path):
 @pytest.mark.usefixtures("data_folder")
 def test_ctrl_c_leaves_what_the_same_command_goes_on_with(tmp_path):
     arguments = ["table2", "--datasets", "glass", "--methods", "AdaOAM,OILK", "--quick"]
-    command = [*PROGRAM, *arguments, "--out", str(tmp_path), "--jobs", "1"]
+    command = [*PROGRAM, *arguments, "--out", str(tmp_path), "--jobs", "2"]
     program = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     lines = tmp_path / "lines.jsonl"
     while program.poll() is None and not lines.exists():
         time.sleep(0.01)
-    program.send_signal(signal.SIGINT)
+    os.killpg(program.pid, signal.SIGINT)  # as a terminal does: workers are told too
     _, said = program.communicate(timeout=60)
     if program.returncode == 0:
         pytest.skip("it was done before the signal came")

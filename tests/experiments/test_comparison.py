@@ -35,7 +35,7 @@ def test_a_walk_that_ended_elsewhere_on_the_outer_fold(sizes, taken):
 def lines(aucs, nested):
     first = [{"parameters": {"C": C}, "stages": [[4, a, 4]]} for C, a in aucs.items()]
     chosen = {"parameters": {"C": 1.0}, "stage": 4, "auc": nested, "n_basis": 4}
-    return [*first, {"nested": chosen, "seconds": 1.0}]
+    return [*first, {"nested": chosen, "cpu_seconds": 1.0}]
 
 
 def test_summaries_of_what_has_ended():

@@ -53,6 +53,7 @@ def test_lines_of_tasks(tmp_path, marks):
     assert last["whole"] == 2
     assert last["done"] is True
     assert last["seconds"] >= 0
+    assert last["cpu_seconds"] >= 0
     assert {"skauc", "numpy", "scikit-learn", "python"} <= set(last["versions"])
 
 

@@ -47,7 +47,7 @@ class Summary:
     folds: tuple[tuple[int, int], ...]
     best: tuple[Choice, ...]
     nested: tuple[Choice, ...]
-    seconds: tuple[float, ...]
+    cpu_seconds: tuple[float, ...]
 
 
 def comparison_settings(experiment: str, protocol: Protocol) -> dict:
@@ -153,7 +153,7 @@ def _summary(name: str, method: str, folds: list, lines: list[list[dict]]) -> Su
         tuple(folds),
         tuple(Choice(parameters, point[1], *table[point]) for table in tables),
         tuple(Choice(**of_fold[-1]["nested"]) for of_fold in lines),
-        tuple(of_fold[-1]["seconds"] for of_fold in lines),
+        tuple(of_fold[-1]["cpu_seconds"] for of_fold in lines),
     )
 
 
@@ -167,11 +167,11 @@ def compact_lines(summaries: Iterable[Summary]) -> list[dict]:
             "fold": fold,
             "best": asdict(best),
             "nested": asdict(nested),
-            "seconds": seconds,
+            "cpu_seconds": seconds,
         }
         for summary in summaries
         for (run, fold), best, nested, seconds in zip(
-            summary.folds, summary.best, summary.nested, summary.seconds, strict=True
+            summary.folds, summary.best, summary.nested, summary.cpu_seconds, strict=True
         )
     ]
 

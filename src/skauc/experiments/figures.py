@@ -63,7 +63,8 @@ def draw_cores(finished: dict[Key, list[dict]], datasets: Sequence[str]):
     axes.set_xticks(numbers, [str(n) for n in numbers])
     axes.set(xlabel="Cores", ylabel="Seconds of a fit")
     axes.grid(alpha=0.3, which="both")
-    axes.legend()
+    if axes.lines:
+        axes.legend()
     return figure
 
 

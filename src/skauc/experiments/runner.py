@@ -130,10 +130,14 @@ def run_tasks(tasks: list[Task], store: Store, *, n_jobs: int, progress: Progres
 
 
 def _lines_of(task: Task) -> list[dict]:
-    started = time.perf_counter()
+    started, cpu_started = time.perf_counter(), time.process_time()
     lines = task.work()
-    seconds = round(time.perf_counter() - started, 3)
-    end = {"done": True, "seconds": seconds, "versions": versions()}
+    end = {
+        "done": True,
+        "seconds": round(time.perf_counter() - started, 3),
+        "cpu_seconds": round(time.process_time() - cpu_started, 3),
+        "versions": versions(),
+    }
     lines = [*lines[:-1], {**lines[-1], **end}]
     return [{"task": list(task.key), **line} for line in lines]
 

@@ -234,7 +234,7 @@ def _plan_cores(request: Request, say) -> Plan:
 
 
 def _last_lines(finished: dict) -> list[dict]:
-    dropped = ("task", "done", "versions", "seconds")
+    dropped = ("task", "done", "versions", "seconds", "cpu_seconds")
     return [{k: v for k, v in ls[-1].items() if k not in dropped} for ls in finished.values()]
 
 

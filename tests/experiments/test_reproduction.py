@@ -1,11 +1,13 @@
 """The function behind ``skauc reproduce``, on real data."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from skauc.exceptions import InvalidParameterError
 from skauc.experiments import EXPERIMENT_NAMES, METHOD_NAMES, reproduce
+from skauc.experiments.methods import make_methods
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,37 @@ def test_an_interrupt_leaves_tables_of_what_is_done(tmp_path):
     reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
     assert told[0] == (2, 5)
     assert "| 5 |\n" in (tmp_path / "table2.md").read_text()
+
+
+def without_lightgbm(protocol):
+    methods = make_methods(protocol)
+    return {**methods, "LightGBM": replace(methods["LightGBM"], package="no_such_package")}
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_a_package_that_is_not_installed_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("skauc.experiments.reproduction.make_methods", without_lightgbm)
+    asked = {"datasets": ["segment"], "quick": True, "out": tmp_path}
+    said = []
+    reproduce("table3", methods=["LightGBM", "AdaOAM"], say=said.append, **asked)
+    assert said == [
+        "LightGBM is left out: the package no_such_package is not installed. Install it with: "
+        "pip install no_such_package"
+    ]
+    assert "LightGBM" not in (tmp_path / "table3.md").read_text()
+    with pytest.raises(InvalidParameterError, match=r"None of `methods` is installed; got Light"):
+        reproduce("table3", methods=["LightGBM"], **asked)
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("what", ["table2", "figure1", "figure3"])
+def test_an_interrupt_before_anything_is_done(what, tmp_path):
+    def stop(n_done, n_tasks, last):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(what, datasets=["sonar"], quick=True, out=tmp_path, progress=stop)
+    assert (tmp_path / "settings.json").exists()
 
 
 @pytest.mark.usefixtures("data_folder")
