@@ -1,10 +1,13 @@
 """``skauc reproduce`` as a program: output, exit codes, Ctrl-C."""
 
+import contextlib
 import os
+import pty
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -32,6 +35,26 @@ def test_files_are_named_and_nothing_else_is_said(tmp_path):
         str(tmp_path / name) for name in ("results.jsonl", "table1.md", "table1.tex", "table1.html")
     ]
     assert "glass" in (tmp_path / "table1.md").read_text()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_a_terminal_is_shown_progress(tmp_path):
+    arguments = ["table3", "--datasets", "segment", "--methods", "AdaOAM", "--quick"]
+    terminal, end = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, *arguments, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=end
+    ) as program:
+        os.close(end)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while chunk := os.read(terminal, 4096):
+                shown += chunk
+        files = program.stdout.read().decode().split()
+    os.close(terminal)
+    assert program.returncode == 0
+    assert b"table3" in shown
+    assert b"1/1" in shown
+    assert Path(files[0]).name == "results.jsonl"
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from skauc.experiments.methods import METHOD_NAMES, make_methods, missing_packag
 from skauc.experiments.protocol import FULL, PAPER_RUNS, QUICK, Protocol
 from skauc.experiments.runner import Progress, Store, Task, run_tasks, versions
 from skauc.experiments.tables import comparison_table, table_1, write_table
+from skauc.plotting._matplotlib import import_pyplot
 from skauc.validation import check_choice, check_n_jobs, check_whole_number
 
 
@@ -102,6 +103,8 @@ def reproduce(
     request = replace(request, methods=_installed(request, say))
     for name in request.datasets:
         load_dataset(name)  # what is missing is said before the work, and not in the midst of it
+    if what.startswith("figure"):
+        import_pyplot()  # likewise
     plan = _PLANS[what](request, say)
     if plan.is_timed and n_jobs != 1:
         say("Figures are timed: tasks are run one at a time.")
