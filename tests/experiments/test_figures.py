@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 
-from skauc.experiments.curves import Cores, Curves, lines_by, mean_curve, missing_cores
+from skauc.experiments.curves import Cores, Curves, lines_by, missing_cores, typical_curve
 from skauc.experiments.figures import draw_cores, draw_curves, write_figure
 from skauc.experiments.protocol import FULL
 
 
-def test_mean_curve_takes_the_sizes_that_all_folds_have():
+def test_typical_curve_takes_the_sizes_that_all_folds_have():
     lines = [
         {"points": [[1, 0.1, 0.6], [2, 0.2, 0.7], [4, 0.4, 0.9]]},
-        {"points": [[1, 0.3, 0.8], [4, 0.6, 0.7], [5, 1.0, 0.9]]},
+        {"points": [[1, 0.3, 0.8], [4, 0.6, 0.6], [5, 1.0, 0.9]]},
+        {"points": [[1, 9.0, 0.7], [4, 0.5, 0.6], [5, 1.0, 0.9]]},
     ]
-    np.testing.assert_allclose(mean_curve(lines), [[0.2, 0.7], [0.5, 0.8]])
+    np.testing.assert_allclose(typical_curve(lines), [[0.3, 0.7], [0.5, 0.7]])
 
 
 @pytest.mark.usefixtures("data_folder")

@@ -127,11 +127,15 @@ def _compile(n_rows: int = 200, **parameters) -> None:
     _model(4, 0, **parameters).fit(*make_waves(n_rows, 4))
 
 
-def mean_curve(lines: Sequence[dict]) -> np.ndarray:
-    """Return mean seconds and mean AUC, by size, of the sizes that all folds have."""
-    by_fold = [{size: (seconds, score) for size, seconds, score in ln["points"]} for ln in lines]
+def typical_curve(lines: Sequence[dict]) -> np.ndarray:
+    """Return median seconds and mean AUC, by size, of the sizes that all folds have.
+
+    Other work on the machine makes a few fits slow: the median does not mind.
+    """
+    by_fold = [{point[0]: point[1:] for point in line["points"]} for line in lines]
     sizes = sorted(set(by_fold[0]).intersection(*by_fold[1:]))
-    return np.array([np.mean([fold[size] for fold in by_fold], axis=0) for size in sizes])
+    values = np.array([[fold[size] for fold in by_fold] for size in sizes])
+    return np.column_stack((np.median(values[..., 0], axis=1), values[..., 1].mean(axis=1)))
 
 
 def lines_by(finished: dict[Key, list[dict]], data: str, value) -> list[dict]:

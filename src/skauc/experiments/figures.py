@@ -7,18 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from skauc.experiments.curves import Curves, lines_by, mean_curve
+from skauc.experiments.curves import Curves, lines_by, typical_curve
 from skauc.experiments.runner import Key
 from skauc.plotting._matplotlib import import_pyplot
 
 _COLUMNS = 3
 _MARKERS = "osD^v"
+_MOST_MARKERS = 40
 
 
 def draw_curves(
     finished: dict[Key, list[dict]], datasets: Sequence[str], curves: Curves, label: str
 ):
-    """Return a figure with a panel for every data set: mean AUC against mean time, by size."""
+    """Return a figure with a panel for every data set: mean AUC against median time."""
     plt = import_pyplot()
     n_rows = -(-len(datasets) // _COLUMNS)
     n_columns = min(len(datasets), _COLUMNS)
@@ -30,8 +31,10 @@ def draw_curves(
         for value, marker in zip(curves.values, _MARKERS, strict=False):
             lines = lines_by(finished, name, value)
             if lines:
-                seconds, scores = mean_curve(lines).T
-                panel.plot(seconds, scores, marker=marker, markersize=3, lw=1, label=f"{value}")
+                seconds, scores = typical_curve(lines).T
+                every = -(-len(scores) // _MOST_MARKERS)
+                style = {"marker": marker, "markersize": 3.5, "markevery": every, "lw": 1}
+                panel.plot(seconds, scores, label=f"{value}", **style)
         panel.set_xscale("log")
         panel.set_title(name)
         panel.grid(alpha=0.3)

@@ -80,8 +80,9 @@ class Store:
         """Write lines in one piece."""
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
         is_cut = self.path.exists() and not _ends_with_newline(self.path)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(("\n" if is_cut else "") + text)
+        # Without a buffer it is one call: what another process writes does not come in between.
+        with self.path.open("ab", buffering=0) as file:
+            file.write((("\n" if is_cut else "") + text).encode())
 
     def finished(self) -> dict[Key, list[dict]]:
         """Return the lines of the tasks that ended, by task."""
