@@ -49,7 +49,7 @@ def test_lines_of_tasks(tmp_path, marks):
     finished = store.finished()
     assert list(finished) == [("count", 1), ("count", 2)]
     first, last = finished["count", 2]
-    assert first == {"task": ["count", 2], "half": 2}
+    assert first == {"task": ["count", 2], "half": 2, "versions": last["versions"]}
     assert last["whole"] == 2
     assert last["done"] is True
     assert last["seconds"] >= 0

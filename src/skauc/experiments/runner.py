@@ -11,6 +11,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -137,12 +138,12 @@ def _lines_of(task: Task) -> list[dict]:
         "done": True,
         "seconds": round(time.perf_counter() - started, 3),
         "cpu_seconds": round(time.process_time() - cpu_started, 3),
-        "versions": versions(),
     }
     lines = [*lines[:-1], {**lines[-1], **end}]
-    return [{"task": list(task.key), **line} for line in lines]
+    return [{"task": list(task.key), **line, "versions": versions()} for line in lines]
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the versions of what the numbers depend on."""
     found = {"python": platform.python_version()}
