@@ -1,7 +1,7 @@
 """Run tasks and keep their results as JSON lines, so that what was interrupted goes on.
 
-A task writes its lines in one piece when it ends, the last of them with ``"done": true``. Lines of
-a task without that one, and a line that was cut off, count as not written.
+A task writes its lines in one piece when it ends, the last of them with ``"done": true`` and their
+number. Lines of a task without that one, and a line that was cut off, count as not written.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
+from skauc import __version__
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 Key = tuple
 Work = Callable[[], list[dict]]
 Progress = Callable[[int, int, str], None]
 
-_PACKAGES = ("skauc", "numpy", "scipy", "scikit-learn", "numba")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm")
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Store:
             key = tuple(line["task"])
             waiting.setdefault(key, []).append(line)
             if line.get("done"):
-                finished[key] = waiting.pop(key)
+                finished[key] = waiting.pop(key)[-line["n_lines"] :]
         return finished
 
     def _lines(self) -> Iterator[dict]:
@@ -136,6 +137,7 @@ def _lines_of(task: Task) -> list[dict]:
     lines = task.work()
     end = {
         "done": True,
+        "n_lines": len(lines),
         "seconds": round(time.perf_counter() - started, 3),
         "cpu_seconds": round(time.process_time() - cpu_started, 3),
     }
@@ -146,7 +148,7 @@ def _lines_of(task: Task) -> list[dict]:
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of what the numbers depend on."""
-    found = {"python": platform.python_version()}
+    found = {"skauc": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
             found[package] = metadata.version(package)
