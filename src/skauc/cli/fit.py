@@ -62,7 +62,9 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(help="Also write a report to this HTML file.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="Where the work is done, as SparseKernelAUC has it.")] = "auto",
+    engine: Annotated[
+        str, typer.Option(help="Where the work is done, as SparseKernelAUC has it.")
+    ] = "auto",
     jobs: Annotated[int, typer.Option(help="Cores to use, -1 for all.")] = -1,
     seed: Annotated[int, typer.Option(help="Draws the test rows and all else.")] = 0,
     format: Format = None,
