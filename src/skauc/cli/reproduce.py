@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-BAD_INPUT, INTERRUPTED = 2, 130
+from skauc.cli._errors import Interrupted
 
 
 def reproduce(
@@ -60,11 +60,7 @@ def reproduce(
                 say=lambda message: typer.echo(f"skauc: {message}", err=True),
             )
     except KeyboardInterrupt:
-        typer.echo("skauc: Interrupted. What was done is kept; the same command goes on.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    except (ValueError, ImportError, OSError) as error:
-        typer.echo(f"skauc: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(BAD_INPUT) from None
+        raise Interrupted("What was done is kept; the same command goes on.") from None
     for path in files:
         typer.echo(str(path))
 
