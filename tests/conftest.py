@@ -1,13 +1,27 @@
-"""The one fixture through which tests meet every engine, in each of its modes."""
+"""Fixtures: every engine in each of its modes, and the paper's data."""
 
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skauc.engines import Engine, make_engine
 from skauc.validation import TrainingData
+
+BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def data_folder(monkeypatch):
+    """Point SKAUC_DATA at the paper's data and return the folder, or skip."""
+    if "SKAUC_DATA" not in os.environ:
+        if not BESIDE_REPOSITORY.is_dir():
+            pytest.skip(f"no data: SKAUC_DATA is not set and {BESIDE_REPOSITORY} does not exist")
+        monkeypatch.setenv("SKAUC_DATA", str(BESIDE_REPOSITORY))
+    return Path(os.environ["SKAUC_DATA"])
 
 
 @dataclass(frozen=True)

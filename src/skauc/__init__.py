@@ -23,7 +23,8 @@ _HOMES = {
     "to_onnx": "skauc.persistence",
 }
 _SUBPACKAGES = (
-    *("datasets", "metrics", "online", "persistence", "plotting", "preprocessing", "report"),
+    *("datasets", "experiments", "metrics", "online", "persistence", "plotting", "preprocessing"),
+    "report",
 )
 
 __all__ = [*_HOMES, *_SUBPACKAGES, "__version__"]

@@ -1,15 +1,12 @@
 """The paper's data sets: what a loaded one holds, and what is said when it cannot be loaded."""
 
-import os
-from pathlib import Path
+import shutil
 
 import numpy as np
 import pytest
 
-from skauc.datasets import DATASET_NAMES, load_dataset
+from skauc.datasets import CATALOGUE, DATASET_NAMES, load_dataset
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-
-BESIDE_REPOSITORY = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 # Shape of the training part; positives and negatives in the training part, then in the test part.
 TABLE = {
@@ -28,16 +25,6 @@ TABLE = {
     "ijcnn1": ((49990, 22), (4853, 45137), (8712, 82989)),
     "poker": ((25010, 10), (1206, 23804), (4873, 95126)),
 }
-
-
-@pytest.fixture
-def data_folder(monkeypatch):
-    """Point SKAUC_DATA at the data, or skip."""
-    if "SKAUC_DATA" in os.environ:
-        return
-    if not BESIDE_REPOSITORY.is_dir():
-        pytest.skip(f"no data: SKAUC_DATA is not set and {BESIDE_REPOSITORY} does not exist")
-    monkeypatch.setenv("SKAUC_DATA", str(BESIDE_REPOSITORY))
 
 
 def class_counts(y):
@@ -84,27 +71,63 @@ def test_unknown_name_lists_the_names():
         load_dataset("iris")
 
 
+@pytest.fixture
+def empty_cache(monkeypatch, tmp_path):
+    """Point scikit-learn's data folder, and so the cache, at an empty one."""
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    return tmp_path / "home" / "skauc"
+
+
 @pytest.mark.parametrize("value", [None, ""])
-def test_folder_not_named(monkeypatch, value):
+def test_folder_not_named(monkeypatch, empty_cache, value):
     monkeypatch.delenv("SKAUC_DATA", raising=False)
     if value is not None:
         monkeypatch.setenv("SKAUC_DATA", value)
-    with pytest.raises(
-        FileNotFoundError, match=r"SKAUC_DATA is not set. Set it to the folder that holds the data"
-    ):
-        load_dataset("sonar")
+    with pytest.raises(FileNotFoundError, match=r"no file sonar.npz in .*home/skauc. It was not"):
+        load_dataset("sonar", download=False)
 
 
-def test_missing_file_is_named(monkeypatch, tmp_path):
+def test_missing_file_is_named(monkeypatch, empty_cache, tmp_path):
     monkeypatch.setenv("SKAUC_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"no file .*sonar.npz. Copy sonar.npz there, or"):
-        load_dataset("sonar")
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"no file sonar.npz in .* or .*skauc. .* Set SKAUC_DATA to a folder that holds",
+    ):
+        load_dataset("sonar", download=False)
+
+
+def test_the_cache_is_looked_in(monkeypatch, empty_cache, data_folder):
+    empty_cache.mkdir(parents=True)
+    shutil.copy(data_folder / "sonar.npz", empty_cache)
+    monkeypatch.delenv("SKAUC_DATA")
+    assert load_dataset("sonar", download=False).X_train.shape == (208, 60)
 
 
 def test_changed_file_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("SKAUC_DATA", str(tmp_path))
     np.savez(tmp_path / "sonar.npz", X_train=np.zeros((2, 1)), y_train=np.array([1, -1]))
     with pytest.raises(
-        InvalidDataError, match=r"SHA-256 of .*sonar.npz must be dc2b14.*; got .* replace it"
+        InvalidDataError,
+        match=r"SHA-256 of the arrays in .*sonar.npz must be 9fa615.*; got .* is not used",
     ):
         load_dataset("sonar")
+
+
+def test_damaged_file_is_refused(monkeypatch, tmp_path, data_folder):
+    whole = (data_folder / "sonar.npz").read_bytes()
+    monkeypatch.setenv("SKAUC_DATA", str(tmp_path))
+    for damaged in (whole[: len(whole) // 2], whole[:5000] + b"x" * 50 + whole[5050:], b""):
+        (tmp_path / "sonar.npz").write_bytes(damaged)
+        with pytest.raises(InvalidDataError, match=r"sonar.npz is not a whole NumPy archive: "):
+            load_dataset("sonar")
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("name", DATASET_NAMES)
+def test_the_catalogue_says_what_is_loaded(name):
+    info, dataset = CATALOGUE[name], load_dataset(name)
+    assert (info.n_train, info.n_features) == dataset.X_train.shape
+    assert info.n_positive == np.sum(dataset.y_train == 1)
+    assert info.n_test == (0 if dataset.y_test is None else len(dataset.y_test))
+    assert info.ratio == pytest.approx(np.mean(dataset.y_train < 0) / np.mean(dataset.y_train > 0))
+    assert all(url.startswith("https://") for url in info.train_urls + info.test_urls)

@@ -16,6 +16,7 @@ from skauc.cli.fit import fit
 from skauc.cli.inspect import inspect
 from skauc.cli.predict import predict
 from skauc.cli.report import report
+from skauc.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="skauc",
@@ -45,5 +46,5 @@ def options(
     """
 
 
-for command in (fit, predict, evaluate, report, export, inspect, demo):
+for command in (fit, predict, evaluate, report, export, inspect, demo, reproduce):
     app.command()(guarded(command))

@@ -273,7 +273,7 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
         engine.hold_out(np.arange(len(part.positive)) >= len(train))
         random_state = check_random_state(model.random_state)
         fitting = model._start_fitting(engine, part, capacity, random_state)
-        fitting.pursue(job.sizes, lambda: False)
+        fitting.pursue(job.sizes, lambda: model._has_converged(fitting.records))
         solved = {C: np.zeros(0) for C in job.Cs}
         sizes = [record.n_basis for record in fitting.records]
         smallest, last = min(SMALLEST_BASIS, sizes[-1]), sizes[-1]

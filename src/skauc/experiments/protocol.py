@@ -1,0 +1,118 @@
+"""The paper's protocol: its grid, its folds, and how its parameters become ours.
+
+The paper's C weighs one pair; ours is free of the number of rows, C = C_pair p n / l. Its sigma is
+gamma = 1 / (2 sigma^2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.utils import Bunch
+
+N_FOLDS = 5
+PAPER_RUNS = 4
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a run depends on, besides the data and the method.
+
+    ``C_pairs`` and ``sigmas`` are the grid, in the paper's units. ``most_basis`` caps the paper's
+    d_max, which is half of the rows. ``inner_folds`` choose the parameters within a training part.
+    ``most_rows`` caps the rows to learn from, None does not. ``is_brief`` thins the grids of
+    the methods that have their own.
+    """
+
+    C_pairs: tuple[float, ...] = tuple(10.0**k for k in range(-5, 6))
+    sigmas: tuple[float, ...] = tuple(2.0**k for k in range(-5, 6))
+    most_basis: int = 512
+    inner_folds: int = 3
+    most_rows: int | None = None
+    is_brief: bool = False
+    seed: int = 0
+
+    def as_dict(self) -> dict:
+        """Return it for JSON."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+FULL = Protocol()
+QUICK = Protocol(
+    C_pairs=tuple(10.0**k for k in (-3, -2, -1, 0, 1)),
+    sigmas=tuple(2.0**k for k in (-1, 1, 2, 3, 4)),
+    most_basis=32,
+    inner_folds=2,
+    most_rows=1000,
+    is_brief=True,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows to learn from and rows to be judged on; labels are 1 and 0."""
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    def scaled(self, scaler) -> Part:
+        """Return it with features scaled as the training rows say."""
+        scaler.fit(self.X_train)
+        X_train, X_test = scaler.transform(self.X_train), scaler.transform(self.X_test)
+        return Part(X_train, self.y_train, X_test, self.y_test)
+
+
+def to_scale_free(C_pair: float, y_train: np.ndarray) -> float:
+    """Return C = C_pair p n / l."""
+    n_positive = int(np.count_nonzero(y_train))
+    return C_pair * n_positive * (len(y_train) - n_positive) / len(y_train)
+
+
+def gamma_of(sigma: float) -> float:
+    """Return gamma = 1 / (2 sigma^2)."""
+    return 0.5 / sigma**2
+
+
+def split_numbers(dataset_has_test: bool, n_runs: int) -> list[tuple[int, int]]:
+    """Return the (run, fold) pairs of a data set; one where there is an official test part."""
+    if dataset_has_test:
+        return [(0, 0)]
+    return [(run, fold) for run in range(n_runs) for fold in range(N_FOLDS)]
+
+
+def part_of(data: Bunch, run: int, fold: int, protocol: Protocol) -> Part:
+    """Return one fold of one run, or the official parts.
+
+    The folds of a run depend on the seed and the run alone, so that runs can be added later.
+    """
+    X, y = data.X_train, (data.y_train > 0).astype(int)
+    seed = protocol.seed + run
+    if data.X_test is not None:
+        X, y = _fewer_rows(X, y, protocol.most_rows, seed)
+        return Part(X, y, data.X_test, (data.y_test > 0).astype(int))
+    X, y = _fewer_rows(X, y, protocol.most_rows, protocol.seed)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y)
+    train, test = list(folds)[fold]
+    return Part(X[train], y[train], X[test], y[test])
+
+
+def inner_parts(part: Part, protocol: Protocol) -> Iterator[Part]:
+    """Yield the folds of a training part by which parameters are chosen without the test part."""
+    X, y = part.X_train, part.y_train
+    folds = StratifiedKFold(protocol.inner_folds, shuffle=True, random_state=protocol.seed)
+    for train, test in folds.split(X, y):
+        yield Part(X[train], y[train], X[test], y[test])
+
+
+def _fewer_rows(X, y, most_rows: int | None, seed: int):
+    if most_rows is None or len(y) <= most_rows:
+        return X, y
+    rows, _ = train_test_split(
+        np.arange(len(y)), train_size=most_rows, stratify=y, random_state=seed
+    )
+    return X[rows], y[rows]

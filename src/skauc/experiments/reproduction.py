@@ -1,0 +1,270 @@
+"""One function for each of the paper's tables and figures: tasks, results, pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skauc.datasets import DATASET_NAMES, load_dataset
+from skauc.exceptions import InvalidParameterError
+from skauc.experiments import printed
+from skauc.experiments.comparison import (
+    compact_lines,
+    comparison_settings,
+    comparison_tasks,
+    summarise,
+)
+from skauc.experiments.curves import LARGEST, SIX, Cores, Curves, missing_cores
+from skauc.experiments.figures import draw_cores, draw_curves, write_figure
+from skauc.experiments.methods import METHOD_NAMES, make_methods, missing_package
+from skauc.experiments.protocol import FULL, PAPER_RUNS, QUICK, Protocol
+from skauc.experiments.runner import Progress, Store, Task, run_tasks, versions
+from skauc.experiments.tables import comparison_table, table_1, write_table
+from skauc.plotting._matplotlib import import_pyplot
+from skauc.validation import check_choice, check_n_jobs, check_whole_number
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, checked."""
+
+    what: str
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    n_runs: int
+    is_quick: bool
+    folder: Path
+    protocol: Protocol
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tasks of an experiment, and how what they found is written."""
+
+    settings: dict
+    tasks: list[Task]
+    write: Callable[[Store], list[Path]]
+    is_timed: bool = False
+
+
+def reproduce(
+    what: str,
+    *,
+    datasets: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    n_runs: int | None = None,
+    quick: bool = False,
+    out=None,
+    n_jobs: int = 1,
+    seed: int = 0,
+    progress: Progress = lambda n_done, n_tasks, last: None,
+    say: Callable[[str], None] = lambda message: None,
+) -> list[Path]:
+    """Make one of the paper's tables or figures; go on with what was interrupted.
+
+    Parameters
+    ----------
+    what : {"table1", "table2", "table3", "figure1", "figure2", "figure3"}
+        Which.
+    datasets : sequence of str, default=None
+        Names of data sets; None are those of the table or figure.
+    methods : sequence of str, default=None
+        Methods of Tables II and III; None are all that are installed.
+    n_runs : int, default=None
+        Runs of five folds; None is the paper's 4, and 1 if ``quick``.
+    quick : bool, default=False
+        A coarser grid, small models and at most 1,000 rows to learn from: minutes instead of hours.
+    out : path-like, default=None
+        Folder of the results; None is ``results/<what>``, with ``-quick`` where it is. A folder
+        that was made with other settings is refused.
+    n_jobs : int, default=1
+        Folds that are worked on at once. Figures are timed, and take one at a time.
+    seed : int, default=0
+        Seed of the folds and the fits.
+    progress : callable, default=None
+        Called as ``progress(n_done, n_tasks, last_task)``.
+    say : callable, default=None
+        Called with sentences on what is left out, and why.
+
+    Returns
+    -------
+    files : list of Path
+        The tables or figures, and the results by fold.
+
+    Examples
+    --------
+    >>> from skauc.experiments import reproduce
+    >>> reproduce("table1", datasets=["sonar"], out="results/sonar")  # doctest: +SKIP
+    """
+    request = _checked(what, datasets, methods, n_runs, quick, out, seed)
+    check_n_jobs(n_jobs)
+    request = replace(request, methods=_installed(request, say))
+    for name in request.datasets:
+        load_dataset(name)  # what is missing is said before the work, and not in the midst of it
+    if what.startswith("figure"):
+        import_pyplot()  # likewise
+    plan = _PLANS[what](request, say)
+    if plan.is_timed and n_jobs != 1:
+        say("Figures are timed: tasks are run one at a time.")
+        n_jobs = 1
+    store = Store(request.folder, plan.settings | {"skauc": versions()["skauc"]})
+    try:
+        run_tasks(plan.tasks, store, n_jobs=n_jobs, progress=progress)
+    except KeyboardInterrupt:
+        plan.write(store)
+        raise
+    return plan.write(store)
+
+
+def _checked(what, datasets, methods, n_runs, quick, out, seed) -> Request:
+    check_choice("what", what, EXPERIMENT_NAMES)
+    offered = _OFFERED[what]
+    datasets = _names("datasets", datasets, offered, _DEFAULT.get(what, offered))
+    methods = _names("methods", methods, METHOD_NAMES, METHOD_NAMES)
+    if n_runs is None:
+        n_runs = 1 if quick else PAPER_RUNS
+    check_whole_number("n_runs", n_runs, 1, "The paper has 4 runs.")
+    check_whole_number("seed", seed, 0, "0 is the seed of the results in the documentation.")
+    folder = Path(out) if out is not None else Path("results") / (what + "-quick" * quick)
+    protocol = replace(QUICK if quick else FULL, seed=seed)
+    return Request(what, datasets, methods, n_runs, quick, folder, protocol)
+
+
+def _names(parameter: str, asked, offered: Sequence[str], default: Sequence[str]) -> tuple:
+    if asked is None:
+        return tuple(default)
+    if isinstance(asked, str) or len(asked) == 0:
+        raise InvalidParameterError(
+            f"`{parameter}` must be a list of names; got {asked!r}. Known are {', '.join(offered)}."
+        )
+    for name in asked:
+        check_choice(parameter, name, offered)
+    return tuple(dict.fromkeys(asked))
+
+
+def _installed(request: Request, say) -> tuple[str, ...]:
+    """Return the methods whose packages are there, and say which are left out."""
+    if request.what not in ("table2", "table3"):
+        return request.methods
+    known = make_methods(request.protocol)
+    missing = {m: p for m in request.methods if (p := missing_package(known[m])) is not None}
+    for method, package in missing.items():
+        say(
+            f"{method} is left out: the package {package} is not installed. Install it with: "
+            f"pip install {package}"
+        )
+    if len(missing) == len(request.methods):
+        raise InvalidParameterError(
+            f"None of `methods` is installed; got {', '.join(request.methods)}. Ask for another."
+        )
+    return tuple(m for m in request.methods if m not in missing)
+
+
+def _plan_table_1(request: Request, say) -> Plan:
+    def write(store: Store) -> list[Path]:
+        table = table_1(request.datasets)
+        lines = [dict(zip(table.header, row, strict=True)) for row in table.rows]
+        return _write_lines(store, lines) + write_table(table, store.folder, "table1")
+
+    settings = {"experiment": "table1", "data": comparison_settings("", FULL)["data"]}
+    return Plan(settings, [], write)
+
+
+def _plan_comparison(title: str, as_printed: dict) -> Callable:
+    def plan(request: Request, say) -> Plan:
+        asked = request.datasets, request.methods, request.n_runs
+
+        def write(store: Store) -> list[Path]:
+            summaries = summarise(store.finished(), *asked)
+            table = comparison_table(title, as_printed, summaries, _scope(request))
+            files = write_table(table, store.folder, request.what)
+            return _write_lines(store, compact_lines(summaries)) + files
+
+        settings = comparison_settings(request.what, request.protocol)
+        return Plan(settings, comparison_tasks(*asked, request.protocol), write)
+
+    return plan
+
+
+def _scope(request: Request) -> list[str]:
+    protocol = request.protocol
+    if not request.is_quick:
+        return []
+    return [
+        f"Quick: at most {protocol.most_rows} rows to learn from, at most {protocol.most_basis} "
+        f"basis functions, {len(protocol.C_pairs)} by {len(protocol.sigmas)} values of C and "
+        "sigma. Not the paper's protocol: run it without --quick for that."
+    ]
+
+
+def _plan_curves(parameter: str, values: tuple, label: str) -> Callable:
+    def plan(request: Request, say) -> Plan:
+        curves = Curves(parameter, values)
+        if request.is_quick:
+            curves = replace(curves, most_basis=64, n_folds=2)
+
+        def write(store: Store) -> list[Path]:
+            finished = store.finished()
+            figure = draw_curves(finished, request.datasets, curves, label)
+            files = write_figure(figure, store.folder, request.what)
+            return _write_lines(store, _last_lines(finished)) + files
+
+        protocol = replace(FULL, seed=request.protocol.seed)
+        settings = {"experiment": request.what, **curves.settings(), "seed": protocol.seed}
+        return Plan(settings, curves.tasks(request.datasets, protocol), write, is_timed=True)
+
+    return plan
+
+
+def _plan_cores(request: Request, say) -> Plan:
+    cores = Cores(n_basis=32, n_repeats=1) if request.is_quick else Cores()
+    if missing_cores():
+        say(
+            "This machine does not have the cores for "
+            f"{', '.join(map(str, missing_cores()))}: these are left out."
+        )
+
+    def write(store: Store) -> list[Path]:
+        finished = store.finished()
+        files = write_figure(draw_cores(finished, request.datasets), store.folder, "figure3")
+        return _write_lines(store, _last_lines(finished)) + files
+
+    protocol = replace(FULL, seed=request.protocol.seed)
+    settings = {"experiment": "figure3", **cores.settings(), "seed": protocol.seed}
+    return Plan(settings, cores.tasks(request.datasets, protocol), write, is_timed=True)
+
+
+def _last_lines(finished: dict) -> list[dict]:
+    dropped = ("task", "done", "versions", "seconds", "cpu_seconds")
+    return [{k: v for k, v in ls[-1].items() if k not in dropped} for ls in finished.values()]
+
+
+def _write_lines(store: Store, lines: list[dict]) -> list[Path]:
+    """Write the results by fold, compactly: the settings and versions first, once."""
+    path = store.folder / "results.jsonl"
+    head = {"settings": store.settings, "versions": versions()}
+    text = (json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in (head, *lines))
+    path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    return [path]
+
+
+_PLANS = {
+    "table1": _plan_table_1,
+    "table2": _plan_comparison("Table II: AUC on folds", printed.TABLE_2),
+    "table3": _plan_comparison("Table III: AUC on the official test part", printed.TABLE_3),
+    "figure1": _plan_curves("retrain", ("always", "geometric", "doubling"), "Retraining"),
+    "figure2": _plan_curves("n_candidates", (1, 10, 100), "Candidates (kappa)"),
+    "figure3": _plan_cores,
+}
+_OFFERED = {
+    "table1": DATASET_NAMES,
+    "table2": tuple(printed.TABLE_2),
+    "table3": tuple(printed.TABLE_3),
+    "figure1": DATASET_NAMES,
+    "figure2": DATASET_NAMES,
+    "figure3": DATASET_NAMES,
+}
+_DEFAULT = {"figure1": SIX, "figure2": SIX, "figure3": LARGEST}
+EXPERIMENT_NAMES = tuple(_PLANS)

@@ -1,0 +1,141 @@
+"""The function behind ``skauc reproduce``, on real data."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from skauc.exceptions import InvalidParameterError
+from skauc.experiments import EXPERIMENT_NAMES, METHOD_NAMES, reproduce
+from skauc.experiments.methods import make_methods
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"what": "table4"}, r"`what` must be one of 'table1', .*'figure3'; got 'table4'"),
+        ({"datasets": ["iris"]}, r"`datasets` must be one of 'sonar', .*'magic04'; got 'iris'"),
+        ({"datasets": ["poker"]}, r"`datasets` must be one of .*; got 'poker'"),
+        ({"datasets": "sonar"}, r"`datasets` must be a list of names; got 'sonar'. Known are son"),
+        ({"methods": ["SVM"]}, r"`methods` must be one of 'SparseKernelAUC', .*; got 'SVM'"),
+        ({"methods": []}, r"`methods` must be a list of names; got \[\]"),
+        ({"n_runs": 0}, r"`n_runs` must be a whole number of at least 1; got 0"),
+        ({"seed": -1}, r"`seed` must be a whole number of at least 0; got -1"),
+        ({"n_jobs": 0}, r"`n_jobs` must be"),
+    ],
+)
+def test_what_is_not_known_lists_what_is(tmp_path, wrong, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        reproduce(**{"what": "table2", "out": tmp_path / "out", **wrong})
+    assert not (tmp_path / "out").exists()
+
+
+def test_names():
+    assert EXPERIMENT_NAMES == ("table1", "table2", "table3", "figure1", "figure2", "figure3")
+    assert "LightGBM" in METHOD_NAMES
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
+    asked = {"datasets": ["sonar"], "quick": True, "out": tmp_path}
+    told = []
+    files = reproduce(
+        "table2", methods=["SVC"], progress=lambda *numbers: told.append(numbers), **asked
+    )
+    assert told[-1][:2] == (5, 5)
+    assert [path.name for path in files] == ["results.jsonl", *(f"table2.{s}" for s in FORMATS)]
+    head, *lines = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
+    assert head["settings"]["protocol"]["most_rows"] == 1000
+    assert "numpy" in head["versions"]
+    assert [line["fold"] for line in lines] == [0, 1, 2, 3, 4]
+    # Another method joins the same folder; the first one is not run again.
+    told.clear()
+    reproduce("table2", methods=["SVC", "AdaOAM"], progress=lambda *n: told.append(n), **asked)
+    assert told[0][:2] == (5, 10)
+    text = (tmp_path / "table2.md").read_text()
+    assert "| sonar | SVC |" in text
+    assert "| sonar | AdaOAM |" in text
+    assert "Quick: at most 1000 rows" in text
+    raw = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text().splitlines()]
+    assert {tuple(line["task"]) for line in raw} == {
+        ("sonar", method, 0, fold) for method in ("SVC", "AdaOAM") for fold in range(5)
+    }
+    assert all("seed" in line for line in raw)
+    with pytest.raises(InvalidParameterError, match=r"other settings \(grids, protocol\)"):
+        reproduce("table2", datasets=["sonar"], methods=["SVC"], out=tmp_path)
+    with pytest.raises(InvalidParameterError, match=r"other settings \(.*protocol"):
+        reproduce("table2", methods=["SVC"], seed=1, **asked)
+
+
+FORMATS = ("md", "tex", "html")
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_table_1(tmp_path):
+    files = reproduce("table1", datasets=["sonar", "poker"], out=tmp_path)
+    assert [path.name for path in files] == ["results.jsonl", *(f"table1.{s}" for s in FORMATS)]
+    assert "| poker | 25,010 | 99,999 (printed 1,000,000) |" in (tmp_path / "table1.md").read_text()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_table_3_on_the_official_test_part(tmp_path):
+    reproduce("table3", datasets=["segment"], methods=["AdaOAM"], quick=True, out=tmp_path)
+    _, line = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
+    assert (line["run"], line["fold"]) == (0, 0)
+    assert line["best"]["auc"] >= line["nested"]["auc"]
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_an_interrupt_leaves_tables_of_what_is_done(tmp_path):
+    def stop_at_two(n_done, n_tasks, last):
+        if n_done == 2:
+            raise KeyboardInterrupt
+
+    asked = {"datasets": ["glass"], "methods": ["AdaOAM"], "quick": True, "out": tmp_path}
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("table2", progress=stop_at_two, **asked)
+    table = (tmp_path / "table2.md").read_text()
+    assert "| 2 |\n" in table
+    told = []
+    reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
+    assert told[0] == (2, 5)
+    assert "| 5 |\n" in (tmp_path / "table2.md").read_text()
+
+
+def without_lightgbm(protocol):
+    methods = make_methods(protocol)
+    return {**methods, "LightGBM": replace(methods["LightGBM"], package="no_such_package")}
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_a_package_that_is_not_installed_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("skauc.experiments.reproduction.make_methods", without_lightgbm)
+    asked = {"datasets": ["segment"], "quick": True, "out": tmp_path}
+    said = []
+    reproduce("table3", methods=["LightGBM", "AdaOAM"], say=said.append, **asked)
+    assert said == [
+        "LightGBM is left out: the package no_such_package is not installed. Install it with: "
+        "pip install no_such_package"
+    ]
+    assert "LightGBM" not in (tmp_path / "table3.md").read_text()
+    with pytest.raises(InvalidParameterError, match=r"None of `methods` is installed; got Light"):
+        reproduce("table3", methods=["LightGBM"], **asked)
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("what", ["table2", "figure1", "figure3"])
+def test_an_interrupt_before_anything_is_done(what, tmp_path):
+    def stop(n_done, n_tasks, last):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(what, datasets=["sonar"], quick=True, out=tmp_path, progress=stop)
+    assert (tmp_path / "settings.json").exists()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_figures_take_one_task_at_a_time_and_say_so(tmp_path):
+    said = []
+    reproduce("figure2", datasets=["sonar"], quick=True, n_jobs=2, out=tmp_path, say=said.append)
+    assert said == ["Figures are timed: tasks are run one at a time."]
+    assert (tmp_path / "figure2.png").stat().st_size > 10_000

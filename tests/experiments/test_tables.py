@@ -1,0 +1,120 @@
+"""Tables: printed numbers, marks, and three formats."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from skauc.experiments import printed
+from skauc.experiments.comparison import Choice, Summary
+from skauc.experiments.tables import (
+    Table,
+    as_html,
+    as_latex,
+    as_markdown,
+    compare,
+    comparison_table,
+    table_1,
+    write_table,
+)
+
+TABLE = Table("A & B <1>", ("data", "AUC"), (("a_b", "0.9 ± 0.1 ▲"), ("c|d", "50%")), ("a <note>",))
+
+
+def test_what_is_printed():
+    """A few cells of each table, read off the paper by eye."""
+    assert str(printed.TABLE_2["sonar"]["SparseKernelAUC"]) == "0.914 ± 0.043 (105)"
+    assert str(printed.TABLE_2["magic04"]["KernelRankSVM"]) == "0.894 ± 0.007 (15124)"
+    assert str(printed.TABLE_2["sonar"]["OILK"]) == "0.929 ± .039"
+    assert "AdaOAM" not in printed.TABLE_2["sonar"]
+    assert str(printed.TABLE_2["balance"]["AdaOAM"]) == "0.579 ± 0.106"
+    assert str(printed.TABLE_3["ijcnn1"]["SparseKernelAUC"]) == "0.995 (182)"
+    assert str(printed.TABLE_3["poker"]["AdaOAM"]) == "0.571 ± 0.007"
+    assert len(printed.TABLE_1) == len(printed.TABLE_2) + len(printed.TABLE_3) == 14
+    assert printed.TABLE_1["poker"] == ("25,010", "1,000,000", "11", "20.0")
+
+
+@pytest.mark.parametrize(
+    ("ours", "mark"), [(0.96, "better"), (0.957, "equal"), (0.872, "equal"), (0.870, "worse")]
+)
+def test_marks_allow_one_standard_deviation(ours, mark):
+    assert compare(ours, printed.TABLE_2["sonar"]["SparseKernelAUC"]) == mark
+
+
+def test_marks_without_a_deviation_or_a_number():
+    cell = printed.TABLE_3["ijcnn1"]["SparseKernelAUC"]
+    assert compare(0.9954, cell) == "equal"
+    assert compare(0.9956, cell) == "better"
+    assert compare(0.9, None) is None
+
+
+def test_markdown():
+    assert as_markdown(TABLE) == (
+        "## A & B <1>\n\n| data | AUC |\n| --- | --- |\n| a_b | 0.9 ± 0.1 ▲ |\n"
+        "| c\\|d | 50% |\n\n- a <note>\n"
+    )
+
+
+def test_latex():
+    text = as_latex(TABLE)
+    assert r"\caption{A \& B <1>}" in text
+    assert r"a\_b & 0.9 $\pm$ 0.1 $\blacktriangle$ \\" in text
+    assert r"c|d & 50\% \\" in text
+    assert text.count(r"\begin{") == text.count(r"\end{")
+
+
+def test_html_is_well_formed_and_escaped():
+    text = as_html(TABLE)
+    page = ElementTree.fromstring(
+        text.replace("<!doctype html>", "").replace('<meta charset="utf-8">', "")
+    )
+    assert page.find("body/h1").text == "A & B <1>"
+    assert [cell.text for cell in page.iter("td")] == ["a_b", "0.9 ± 0.1 ▲", "c|d", "50%"]
+    assert page.find("body/ul/li").text == "a <note>"
+
+
+def summary(data, method, best, nested, n_basis):
+    folds = tuple((0, fold) for fold in range(len(best)))
+    chosen = [
+        tuple(Choice({"C_pair": 0.1, "sigma": 2.0}, 4, score, n_basis) for score in scores)
+        for scores in (best, nested)
+    ]
+    return Summary(data, method, folds, *chosen, (1.0,) * len(best))
+
+
+def test_ours_beside_what_is_printed():
+    table = comparison_table(
+        "Table II",
+        printed.TABLE_2,
+        [
+            summary("vehicle", "SparseKernelAUC", [0.999, 1.0], [0.99, 1.0], 22),
+            summary("vehicle", "LightGBM", [0.93, 0.95], [0.9, 0.9], None),
+            summary("vehicle", "OILK", [0.9, 0.9], [0.9, 0.9], 200),
+        ],
+    )
+    sparse, boosting, oilk = (dict(zip(table.header, row, strict=True)) for row in table.rows)
+    assert sparse["printed"] == "0.977 ± 0.022 (431)"
+    assert sparse["ours, best of the grid"] == "0.9995 ± 0.0005"
+    assert sparse[""] == "▲"
+    assert sparse["basis functions"] == "22"
+    assert sparse["setting"] == "C_pair=0.1, sigma=2"
+    assert sparse["ours, nested"] == "0.9950 ± 0.0050"
+    assert (boosting["printed"], boosting[""], boosting["basis functions"]) == ("-", "▼", "-")
+    assert (oilk["printed"], oilk[""]) == ("-", "")
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_table_1_equals_the_papers_but_for_what_is_explained(tmp_path):
+    table = table_1(list(printed.TABLE_1))
+    rows = {row[0]: dict(zip(table.header, row, strict=True)) for row in table.rows}
+    exact = {name for name, row in rows.items() if not row["deviations"]}
+    assert exact == {"sonar", "glass", "balance", "vehicle", "svmguide3"}
+    cut = {name for name, row in rows.items() if "digits are cut" in row["deviations"]}
+    assert cut == {"ionosphere", "australian", "fourclass", "a2a", "magic04", "satimage"}
+    other = {name for name, row in rows.items() if "none of these" in row["deviations"]}
+    assert other == {"ijcnn1", "poker"}
+    assert rows["poker"]["features"] == "10 (printed 11)"
+    assert rows["poker"]["test"] == "99,999 (printed 1,000,000)"
+    shapes = [rows[name]["train"] for name in printed.TABLE_1]
+    assert shapes == [row[0] for row in printed.TABLE_1.values()]
+    files = write_table(table, tmp_path, "table1")
+    assert [path.name for path in files] == ["table1.md", "table1.tex", "table1.html"]
