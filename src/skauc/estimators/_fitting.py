@@ -23,9 +23,9 @@ from skauc.validation import TrainingData
 # Refinement works on this many rows, which give a good direction at a fraction of the cost.
 SAMPLE_ROWS = 8_000
 # Steps of the descent: at sizes on the way, at the last size, and on all rows in the end.
-STEPS_ON_THE_WAY = 30
-STEPS_AT_THE_END = 100
-STEPS_ON_ALL_ROWS = 20
+STEPS_ON_THE_WAY = 20
+STEPS_AT_THE_END = 60
+STEPS_ON_ALL_ROWS = 12
 # The coefficients on the way of a descent need not be exact.
 DESCENT_TOL = 1e-2
 # Smallest basis that is refined before it grows on.
