@@ -178,7 +178,7 @@ def test_words_and_dates_come_from_the_training_frame(orders, encoded):
 
 def test_a_moved_centre_is_shown_as_its_nearest_training_row(orders, encoded):
     X, y = orders
-    model = encoded(X[:400], y[:400], refine=True)
+    model = encoded(X[:400], y[:400], refine=True, C=10.0)
     assert not np.all(model[-1].length_scales_ == 1)
     content = make_report_content(model, X[400:], y[400:], X_train=X[:400], y_train=y[:400])
     number = content.centres.positive.number
