@@ -102,9 +102,10 @@ def test_polynomials_have_the_degree_asked_for(X, degree):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_no_value_of_the_rbf_kernel_exceeds_one(dtype):
+def test_no_value_of_the_rbf_kernel_exceeds_one_by_more_than_rounding(dtype):
     X = np.random.default_rng(0).normal(size=(200, 5)).astype(dtype)
-    assert values(RBF(5.0), X, n_centres=200, dtype=dtype).max() == 1
+    most = values(RBF(5.0), X, n_centres=200, dtype=dtype).max()
+    assert 1 <= most <= 1 + 256 * np.finfo(dtype).eps
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -103,14 +103,15 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     right[n_features + 1] = -ratios * squares
 
     def block(rows: np.ndarray) -> np.ndarray:
-        scaled = np.subtract(rows, origin, dtype=np.result_type(rows, origin, dtype))
-        scaled *= root
         left = np.empty((len(rows), n_features + 2), dtype)
-        left[:, :n_features] = scaled
-        left[:, n_features] = row_norms(left[:, :n_features], squared=True)
+        scaled = left[:, :n_features]
+        moved = np.subtract(rows, origin, dtype=np.result_type(rows, origin, dtype))
+        np.multiply(moved, root, out=scaled, casting="same_kind")
+        np.einsum("ij,ij->i", scaled, scaled, out=left[:, n_features])
         left[:, n_features + 1] = 1
+        # Rounding can leave an exponent just above zero. To cut it off would cost as much as
+        # the exponentials and would not make the values more precise.
         exponent = left @ right
-        np.minimum(exponent, 0, out=exponent)
         return np.exp(exponent, out=exponent)
 
     return block

@@ -15,6 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 FLOAT_DTYPES = (np.float64, np.float32)
+# Numbers in a block of rows that is looked at without scikit-learn: beyond it that costs nothing.
+_MOST_CLEAN = 10_000
 
 
 def check_whole_number(name: str, value, minimum: int, advice: str) -> int:
@@ -237,8 +239,26 @@ def _check_weights(sample_weight, X) -> np.ndarray:
 
 def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:
     """Validate rows to predict: same columns, same names, finite numbers."""
+    if _is_clean(estimator, X):
+        return X
     return _tidy(
         validate_data(estimator, X, accept_sparse="csr", dtype=list(FLOAT_DTYPES), reset=False)
+    )
+
+
+def _is_clean(estimator, X) -> bool:
+    """Tell whether validation would return these rows as they are.
+
+    It costs a tenth of scikit-learn's validation, most of the time that one row takes.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOAT_DTYPES
+        and 1 <= X.size <= _MOST_CLEAN
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
     )
 
 
