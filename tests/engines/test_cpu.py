@@ -264,8 +264,8 @@ def everything(engine):
 
 
 def test_threads_change_nothing_to_the_last_bit(engine_case, monkeypatch):
-    monkeypatch.setattr("skauc.engines.cpu.VECTOR_BLOCK", 1000)
-    monkeypatch.setattr("skauc.engines.cpu.MATRIX_BLOCK", 1 << 12)
+    monkeypatch.setattr("skauc.engines.block.VECTOR_BLOCK", 1000)
+    monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 12)
     toy = make_toy(n_rows=20_000)  # three tasks of a pass over matrices
     one, *others = [everything(engine_case.build(toy, n_jobs=n_jobs)) for n_jobs in (1, 2, 4)]
     for other in others:
@@ -276,8 +276,8 @@ def test_threads_change_nothing_to_the_last_bit(engine_case, monkeypatch):
 def test_blocks_of_rows_change_next_to_nothing(engine_case, monkeypatch, close):
     toy = make_toy(n_rows=9000)
     expected = everything(engine_case.build(toy))
-    monkeypatch.setattr("skauc.engines.cpu.VECTOR_BLOCK", 100)
-    monkeypatch.setattr("skauc.engines.cpu.MATRIX_BLOCK", 1 << 10)
+    monkeypatch.setattr("skauc.engines.block.VECTOR_BLOCK", 100)
+    monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 10)
     for actual, one in zip(everything(engine_case.build(toy)), expected, strict=True):
         close(actual, one)
 
