@@ -214,9 +214,17 @@ def statistics_of(cells: Cells, moments: np.ndarray) -> PairStatistics:
     """Accumulate the `score_moments` of all rows over the cells."""
     negatives, positives = moments
     above = sums_above(negatives)
-    s, sf, sff = positives.T
-    loss = (s - 2 * sf + sff) @ above[:, 0] + 2 * (s - sf) @ above[:, 1] + s @ above[:, 2]
-    return PairStatistics(cells, above, sums_below(positives), max(float(loss), 0.0))
+    loss = _loss(positives, above)
+    return PairStatistics(cells, above, sums_below(positives), max(loss, 0.0))
+
+
+@njit(cache=True, nogil=True)
+def _loss(positives, above):
+    total = 0.0
+    for c in range(len(positives)):
+        s, sf, sff = positives[c]
+        total += (s - 2 * sf + sff) * above[c, 0] + 2 * (s - sf) * above[c, 1] + s * above[c, 2]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -230,17 +238,23 @@ def _add_moments(scores, origin, positive, weights, cell, start, stop, sums):
         sums[side, cell[i], 2] += weighted * f
 
 
-def sums_above(by_cell: np.ndarray) -> np.ndarray:
+@njit(cache=True, nogil=True)
+def sums_above(by_cell):
     """Turn sums by cell into sums over all higher cells."""
     above = np.zeros_like(by_cell)
-    np.cumsum(by_cell[:0:-1], axis=0, out=above[-2::-1])
+    for c in range(len(by_cell) - 2, -1, -1):
+        for k in range(by_cell.shape[1]):
+            above[c, k] = above[c + 1, k] + by_cell[c + 1, k]
     return above
 
 
-def sums_below(by_cell: np.ndarray) -> np.ndarray:
+@njit(cache=True, nogil=True)
+def sums_below(by_cell):
     """Turn sums by cell into sums over all lower cells."""
     below = np.zeros_like(by_cell)
-    np.cumsum(by_cell[:-1], axis=0, out=below[1:])
+    for c in range(1, len(by_cell)):
+        for k in range(by_cell.shape[1]):
+            below[c, k] = below[c - 1, k] + by_cell[c - 1, k]
     return below
 
 
@@ -366,18 +380,3 @@ def add_by_cell(block, positive, weights, cell, sums):
         weight = weights[i]
         for k in range(block.shape[1]):
             target[k] += weight * block[i, k]
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def add_candidates(block, positive, weights, cell, residuals, curvatures, sums, slopes, squares):
-    """Add one block of candidate columns to the three sums that their gains are made of."""
-    for i in range(block.shape[0]):
-        target = sums[1 if positive[i] else 0, cell[i]]
-        weight = weights[i]
-        residual_ = residuals[i]
-        curvature = curvatures[i]
-        for k in range(block.shape[1]):
-            value = np.float64(block[i, k])
-            target[k] += weight * value
-            slopes[k] += residual_ * value
-            squares[k] += curvature * value * value

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from skauc import pairs
+from skauc.engines import passes
 from skauc.engines.base import CandidateSlopes, KernelMoments
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Rows
@@ -168,8 +169,7 @@ class RowBlock:
         out = np.empty(self.n_rows)
 
         def multiply(start, stop):
-            for rows in _cache_blocks(start, stop, len(weights)):
-                out[rows] = self.columns[rows, : len(weights)] @ weights
+            passes.multiply(self.columns, weights, start, stop, out)
 
         list(self.run_matrix(multiply, len(weights)))
         return out
@@ -178,8 +178,9 @@ class RowBlock:
         """Return the sums Phi^T values over the first ``size`` columns."""
 
         def multiply(start, stop):
-            blocks = _cache_blocks(start, stop, size)
-            return sum(values[rows] @ self.columns[rows, :size] for rows in blocks)
+            out = np.zeros(size)
+            passes.add_transposed(self.columns, values, start, stop, out)
+            return out
 
         return sum(self.run_matrix(multiply, size))
 
@@ -206,15 +207,15 @@ class RowBlock:
     def hessian_sums(self, state: BlockState, size: int, shift: np.ndarray) -> Sums:
         """Return the sums of L phi phi^T over the rows that violate, and of phi by cell."""
         cells, curvature = state.coarse, state.curvature
+        roots = np.sqrt(curvature)
 
         def accumulate(start, stop):
-            rows = start + np.flatnonzero(curvature[start:stop])
-            block = self.columns[rows, :size]
-            block -= shift
-            sums = np.zeros((2, cells.n_cells, size))
-            self._add_to_cells(sums, block, rows, cells)
-            block *= np.sqrt(curvature[rows], dtype=block.dtype)[:, None]
-            return (block.T @ block).astype(np.float64), sums
+            squares, sums = np.zeros((size, size)), np.zeros((2, cells.n_cells, size))
+            active = start + np.flatnonzero(curvature[start:stop])
+            for part in _cache_blocks(0, len(active), size):
+                block = self._packed(active[part], shift, roots, cells, sums)
+                squares += block.T @ block
+            return squares, sums
 
         return add_up(self.run_matrix(accumulate, size))
 
@@ -242,29 +243,40 @@ class RowBlock:
             for part in _cache_blocks(0, len(active), width):
                 rows = active[part]
                 block = columns(self.X[rows])
-                pairs.add_candidates(
+                passes.add_candidates(
                     block,
-                    self.positive[rows],
-                    self.weights[rows],
-                    cells.cell[rows],
-                    residual[rows],
-                    curvature[rows],
+                    rows,
+                    self.positive,
+                    self.weights,
+                    cells.cell,
+                    residual,
+                    curvature,
                     sums,
                     slopes,
                     squares,
                 )
                 if n_columns:
-                    basis = self.columns[rows, :n_columns]
-                    basis -= shift
-                    self._add_to_cells(basis_sums, basis, rows, cells)
-                    basis *= curvature[rows, None].astype(basis.dtype)
+                    basis = self._packed(rows, shift, curvature, cells, basis_sums)
                     cross += basis.T @ block
             return sums, basis_sums, slopes, squares, cross
 
         return add_up(self.run_matrix(accumulate, width))
 
-    def _add_to_cells(self, sums, block: np.ndarray, rows: np.ndarray, cells: pairs.Cells):
-        pairs.add_by_cell(block, self.positive[rows], self.weights[rows], cells.cell[rows], sums)
+    def _packed(self, rows, shift, factors, cells: pairs.Cells, sums) -> np.ndarray:
+        """Return the columns of some rows, less a shift and times factors; add them to cells."""
+        packed = np.empty((len(rows), len(shift)), self.columns.dtype)
+        passes.pack(
+            self.columns,
+            rows,
+            shift,
+            factors,
+            self.positive,
+            self.weights,
+            cells.cell,
+            sums,
+            packed,
+        )
+        return packed
 
     def moment_sums(
         self, state: BlockState, size: int, origin: np.ndarray, weights: np.ndarray
@@ -273,28 +285,32 @@ class RowBlock:
 
         Only as many columns count as there are weights, the last of the first ``size``.
         """
-        dtype, n_centres, n_features = self.columns.dtype, len(weights), self.n_features
-        columns = self.columns[:, size - n_centres : size]
-        weights = weights.astype(dtype)
+        n_centres, n_features = len(weights), self.n_features
         residual = state.residual
 
         def accumulate(start, stop):
             first, total = np.zeros((n_centres, n_features)), np.zeros(n_centres)
             second = np.zeros(n_features)
             active = start + np.flatnonzero(residual[start:stop])
-            for part in _cache_blocks(0, len(active), n_centres + 2 * n_features):
+            for part in _cache_blocks(0, len(active), n_centres + n_features):
                 rows = active[part]
-                block = columns[rows]
-                slopes = residual[rows].astype(dtype)
-                moved = (_dense(self.X[rows]) - origin).astype(dtype, copy=False)
-                scores = block @ weights
-                block *= slopes[:, None]
+                block = np.empty((len(rows), n_centres), self.columns.dtype)
+                moved = np.empty((len(rows), n_features), self.columns.dtype)
+                slopes = np.empty(len(rows))
+                passes.pack_slopes(
+                    self.columns, size - n_centres, rows, residual, weights, block, total, slopes
+                )
+                passes.pack_rows(*self._readable(rows), origin, slopes, moved, second)
                 first += block.T @ moved
-                total += block.sum(axis=0, dtype=np.float64)
-                second += (scores * slopes) @ np.square(moved, out=moved)
             return first, total, second
 
         return add_up(self.run_matrix(accumulate, n_centres + 2 * n_features))
+
+    def _readable(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return a dense array and where in it the rows are."""
+        if sparse.issparse(self.X):
+            return self.X[rows].toarray(), np.arange(len(rows))
+        return self.X, rows
 
 
 def add_up(parts: Iterator[Sums]) -> Sums:
