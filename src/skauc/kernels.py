@@ -287,8 +287,8 @@ def check_gamma(kernel, gamma) -> None:
         check_positive("gamma", value, "Larger values make narrower basis functions.")
 
 
-def resolve_gammas(gamma, kernel, X: Rows, weights: np.ndarray) -> list[float]:
-    """Return gamma as numbers.
+def resolve_gammas(gamma, kernel, data) -> list[float]:
+    """Return gamma as numbers, for weighted rows.
 
     "scale" is 1 / (n_features * variance), or the standard deviation for the Laplacian kernel,
     whose exponent is of first order; "auto" is 1 / n_features.
@@ -296,12 +296,12 @@ def resolve_gammas(gamma, kernel, X: Rows, weights: np.ndarray) -> list[float]:
     if not isinstance(gamma, str):
         return [float(value) for value in np.atleast_1d(gamma)]
     if gamma == "auto":
-        return [1.0 / X.shape[1]]
-    variance = overall_variance(X, weights)
+        return [1.0 / data.n_features]
+    variance = overall_variance(data)
     if variance == 0:
         return [1.0]
     spread = math.sqrt(variance) if kernel == "laplacian" else variance
-    gamma = 1.0 / (X.shape[1] * spread) if np.isfinite(spread) else 0.0
+    gamma = 1.0 / (data.n_features * spread) if np.isfinite(spread) else 0.0
     if gamma == 0 or not np.isfinite(gamma):
         raise InvalidDataError(
             f"gamma='scale' cannot be found: the variance of `X` is {variance}. "

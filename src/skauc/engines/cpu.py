@@ -7,7 +7,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from skauc import pairs
 from skauc.engines import block
-from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments
+from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Chosen, Engine, KernelMoments
 from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
@@ -21,7 +21,7 @@ class CPUEngine(Engine):
 
     def __init__(self, data: TrainingData, *, capacity: int, n_jobs=None):
         self.n_rows, self.n_features = data.X.shape
-        self._all_weights = data.weights
+        self._data = data
         self.threads = RowThreads(n_jobs)
         columns = np.empty((self.n_rows, capacity), block.column_dtype(self.n_rows))
         self.block = RowBlock(data.X, data.positive, data.weights, columns, self.threads)
@@ -43,9 +43,9 @@ class CPUEngine(Engine):
     def rows(self, indices: np.ndarray) -> Rows:
         return self.block.X[indices]
 
-    def hold_out(self, rows: np.ndarray | None) -> None:
-        self._held_out = rows
-        weights = self._all_weights if rows is None else self._all_weights * ~rows
+    def hold_out(self, chosen: Chosen | None) -> None:
+        self._held_out = None if chosen is None else chosen(self._data)
+        weights = self._data.weights if chosen is None else self._data.weights * ~self._held_out
         self.block.weights = weights
         self.positive_weight = float(weights[self.block.positive].sum())
         self.negative_weight = float(weights.sum()) - self.positive_weight
@@ -148,7 +148,7 @@ class CPUEngine(Engine):
     def validation_auc(self, state: BlockState) -> float | None:
         if self._held_out is None:
             return None
-        weights = self._all_weights * self._held_out
+        weights = self._data.weights * self._held_out
         return weighted_auc(state.scores, self.block.positive, weights)
 
     def threshold(self, state: BlockState) -> float:
