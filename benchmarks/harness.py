@@ -102,7 +102,9 @@ def compare(
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Line]:
     """Run the tasks interleaved and compare the first with each of the others."""
-    seconds = interleave({name: often(task, n_calls) for name, task in tasks.items()}, repeats, clock)
+    seconds = interleave(
+        {name: often(task, n_calls) for name, task in tasks.items()}, repeats, clock
+    )
     each = {name: rounds / n_calls for name, rounds in seconds.items()}
     return to_lines(workload, each, goals=goals, facts=facts)
 

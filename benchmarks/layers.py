@@ -69,9 +69,7 @@ def pair_statistics(options: Options) -> list[Line]:
     }
     facts = {"rows": len(scores)}
     goals = {"np.argsort": 1 / 3}
-    return compare(
-        "pair statistics", tasks, options.repeats, goals=goals, facts=facts, clock=CLOCK
-    )
+    return compare("pair statistics", tasks, options.repeats, goals=goals, facts=facts, clock=CLOCK)
 
 
 def passes(options: Options) -> list[Line]:

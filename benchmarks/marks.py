@@ -43,7 +43,12 @@ def ijcnn1(scale: float):
 def greedy(n_jobs: int, seed: int = 0, n_basis: int = 182) -> SparseKernelAUC:
     """The paper's selection at the paper's size."""
     return SparseKernelAUC(
-        n_basis, C=C_GREEDY, gamma=GAMMA_GREEDY, selection="greedy", n_jobs=n_jobs, random_state=seed
+        n_basis,
+        C=C_GREEDY,
+        gamma=GAMMA_GREEDY,
+        selection="greedy",
+        n_jobs=n_jobs,
+        random_state=seed,
     )
 
 
@@ -101,7 +106,12 @@ def fits(options: Options, make: Callable, name: str, peers: list[str], goals) -
     facts = {"AUC": ", ".join(f"{test_auc(model, options):.4f}" for model in models)}
     found = to_lines("fit", found, goals=goals, facts=facts)
     return [
-        Line(**{**vars(line), "against": f"{line.against}, {test_auc(others[line.against], options):.4f}"})
+        Line(
+            **{
+                **vars(line),
+                "against": f"{line.against}, {test_auc(others[line.against], options):.4f}",
+            }
+        )
         for line in found
     ]
 

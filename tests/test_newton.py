@@ -13,6 +13,7 @@ from toys import KERNEL, explicit_columns, grow, make_toy
 from skauc.exceptions import InvalidParameterError
 from skauc.newton import (
     CHOLESKY_SIZE,
+    RememberedHessian,
     cholesky_step,
     conjugate_gradient_step,
     make_step,
@@ -22,7 +23,9 @@ from skauc.newton import (
 from skauc.objective import Objective, pair_weight
 
 CENTRES = [3, 17, 40, 71, 90, 101]
-both_steps = pytest.mark.parametrize("step", [cholesky_step, conjugate_gradient_step])
+both_steps = pytest.mark.parametrize(
+    "step", [cholesky_step, conjugate_gradient_step, RememberedHessian(3)], ids=str
+)
 
 
 @pytest.fixture

@@ -71,19 +71,19 @@ class Lottery:
     """The order of the rows that count, by class: negative and positive."""
 
     def __init__(self, data, seed: int):
-        self._data, self._seed = data, seed
+        self._data, self.seed = data, seed
         self.counts: Counts = class_counts(data)
 
     def between(self, first: Counts, last: Counts) -> Drawn:
         """Return the rows from place ``first`` to before place ``last`` of each class."""
-        return Drawn(self._seed, *(tuple(map(self._bound, (0, 1), ends)) for ends in (first, last)))
+        return Drawn(self.seed, *(tuple(map(self._bound, (0, 1), ends)) for ends in (first, last)))
 
     def _bound(self, of_class: int, n_below: int) -> int:
         """Return a number with that many lots of the class below it, digit by digit."""
         bound, n_bits = 0, N_BITS
         while n_bits:
             n_bits = max(n_bits - _DIGIT, 0)
-            counts = self._data.add_up(_count_lots, self._seed, of_class, bound, n_bits)
+            counts = self._data.add_up(_count_lots, self.seed, of_class, bound, n_bits)
             below = np.cumsum(counts)
             digit = int(np.searchsorted(below, n_below))
             if digit == len(below):

@@ -29,6 +29,8 @@ COARSE_CELLS = 512
 VECTOR_BLOCK = 65_536
 MATRIX_BLOCK = 1 << 18
 MOST_TASKS = 64
+TASK_ROWS = 8192
+LEAST_TASK_ROWS = 3072
 # Rows whose mean is taken off the columns.
 SHIFT_ROWS = 1024
 
@@ -99,9 +101,8 @@ class RowBlock:
 
     def run_matrix(self, task: pairs.Task, width: int) -> Iterator:
         """Run a pass over ``width`` numbers a row."""
-        # A task's result can be a table over the cells: keep it small against the task's rows.
-        task_rows = max(MATRIX_BLOCK // max(width, 1), 8192, self.n_rows // MOST_TASKS)
-        return self.threads.map(task, self.n_rows, task_rows)
+        n_tasks = min(_n_tasks(self.n_rows), -(-self.n_rows * max(width, 1) // MATRIX_BLOCK))
+        return self.threads.map(task, self.n_rows, -(-self.n_rows // n_tasks))
 
     # -- columns -----------------------------------------------------------------------------
 
@@ -123,9 +124,10 @@ class RowBlock:
         size = len(projection)
 
         def orthonormalise(start, stop):
-            for rows in _cache_blocks(start, stop, size + 1):
-                explained = self.columns[rows, :size] @ projection
-                self.columns[rows, size] = (column[rows] - explained) / norm
+            explained = np.empty(self.n_rows)
+            passes.multiply(self.columns, projection, start, stop, explained)
+            rows = slice(start, stop)
+            self.columns[rows, size] = (column[rows] - explained[rows]) / norm
 
         list(self.run_matrix(orthonormalise, size + 1))
 
@@ -150,7 +152,7 @@ class RowBlock:
 
         def fill(start, stop):
             for rows in _cache_blocks(start, stop, width):
-                self.columns[rows, first:last] = columns(self.X[rows]) @ transform
+                np.matmul(columns(self.X[rows]), transform, out=self.columns[rows, first:last])
 
         list(self.run_matrix(fill, width))
 
@@ -340,6 +342,16 @@ def finish_moments(first, total, second, origin, factor, coef) -> KernelMoments:
     """Take sums over Phi to sums over K = Phi L^T."""
     first, total = factor @ first, factor @ total
     return KernelMoments(origin, first * coef[:, None], total * coef, second)
+
+
+def _n_tasks(n_rows: int) -> int:
+    """Return into how many tasks a pass over that many rows is cut, an even number or one.
+
+    The result of a task can be a table over the cells: it is to be small against the task's rows,
+    and two small tasks are worth it.
+    """
+    n_tasks = max(n_rows // TASK_ROWS, min(n_rows // LEAST_TASK_ROWS, 2), 1)
+    return min(n_tasks - n_tasks % 2 if n_tasks > 1 else 1, MOST_TASKS)
 
 
 def _cache_blocks(start: int, stop: int, width: int) -> Iterator[slice]:

@@ -19,11 +19,14 @@ from skauc.validation import TrainingData
 class CPUEngine(Engine):
     """Rows stay where the user has them; columns are kept row by row in one array."""
 
-    def __init__(self, data: TrainingData, *, capacity: int, n_jobs=None):
+    def __init__(
+        self, data: TrainingData, *, capacity: int, n_jobs=None, n_whole: int | None = None
+    ):
         self.n_rows, self.n_features = data.X.shape
         self._data = data
         self.threads = RowThreads(n_jobs)
-        columns = np.empty((self.n_rows, capacity), block.column_dtype(self.n_rows))
+        dtype = block.column_dtype(self.n_rows if n_whole is None else n_whole)
+        columns = np.empty((self.n_rows, capacity), dtype)
         self.block = RowBlock(data.X, data.positive, data.weights, columns, self.threads)
         self.exact = columns.dtype == np.float64
         self.size = 0
@@ -44,8 +47,10 @@ class CPUEngine(Engine):
         return self.block.X[indices]
 
     def hold_out(self, chosen: Chosen | None) -> None:
-        self._held_out = None if chosen is None else chosen(self._data)
-        weights = self._data.weights if chosen is None else self._data.weights * ~self._held_out
+        weights, self._held_out = self._data.weights, None
+        if chosen is not None:
+            held_out = chosen(self._data)
+            weights, self._held_out = weights * ~held_out, np.flatnonzero(held_out)
         self.block.weights = weights
         self.positive_weight = float(weights[self.block.positive].sum())
         self.negative_weight = float(weights.sum()) - self.positive_weight
@@ -148,8 +153,8 @@ class CPUEngine(Engine):
     def validation_auc(self, state: BlockState) -> float | None:
         if self._held_out is None:
             return None
-        weights = self._data.weights * self._held_out
-        return weighted_auc(state.scores, self.block.positive, weights)
+        rows = self._held_out
+        return weighted_auc(state.scores[rows], self.block.positive[rows], self._data.weights[rows])
 
     def threshold(self, state: BlockState) -> float:
         return best_threshold(state.scores, self.block.positive, self.block.weights)

@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from skauc.basis import Basis
+from skauc.estimators._hard_rows import draw_hard_rows
 from skauc.exceptions import InvalidDataError
 from skauc.kernels import same_format
-from skauc.lots import Drawn, Either, Lottery
+from skauc.lots import Drawn, Either, Lottery, draw_lots
 from skauc.model import Model, PathRecord
 from skauc.moments import feature_moments
 from skauc.objective import Objective, Point
@@ -24,14 +25,20 @@ from skauc.scaling import RankScaling
 from skauc.selection import Selector
 from skauc.validation import TrainingData
 
-# Refinement works on this many rows, which give a good direction at a fraction of the cost.
-SAMPLE_ROWS = 8_000
-# Steps of the descent: at sizes on the way, at the last size, and on all rows in the end.
+# Refinement works on this many rows, which give a good direction at a fraction of the cost;
+# in the end, and where there are no more from the start, on this many.
+SAMPLE_ROWS = 4_000
+HARD_ROWS = 8_000
+# Steps of the descent: at sizes on the way, and at the last size; where the sample is not the
+# whole, these before and those on hard rows.
 STEPS_ON_THE_WAY = 20
 STEPS_AT_THE_END = 60
-STEPS_ON_ALL_ROWS = 12
+STEPS_BEFORE_HARD_ROWS = 30
+STEPS_ON_HARD_ROWS = 40
 # The coefficients on the way of a descent need not be exact.
 DESCENT_TOL = 1e-2
+# Newton steps of a descent that share a Hessian.
+HESSIAN_USES = 4
 # Smallest basis that is refined before it grows on.
 FIRST_REFINED = 4
 
@@ -201,19 +208,29 @@ class HeldOut:
         """The rows held out."""
         return self.lottery.between((0, 0), self.counts)
 
-    def sample(self) -> Either:
-        """Return rows to refine on, as even between the classes as may be.
+    @cached_property
+    def kept(self) -> Drawn:
+        """Those of them that a sample keeps: up to a third as many as it learns from."""
+        share = min(HARD_ROWS // 3 / sum(self.counts), 1.0)
+        return self.lottery.between((0, 0), tuple(math.ceil(share * n) for n in self.counts))
 
-        They are `SAMPLE_ROWS` that are not held out and, of those that are, up to a third as many.
-        """
-        n_held_out = sum(self.counts)
-        share = min(SAMPLE_ROWS // 3 / n_held_out, 1.0)
-        kept = tuple(math.ceil(share * count) for count in self.counts)
-        learning = tuple(np.subtract(self.lottery.counts, self.counts).tolist())
-        first, last = self.counts, np.add(self.counts, balanced_counts(learning, SAMPLE_ROWS))
-        return Either(
-            self.lottery.between((0, 0), kept), self.lottery.between(first, tuple(last.tolist()))
-        )
+    @property
+    def learning(self) -> tuple[int, int]:
+        """How many rows of each class are not held out."""
+        return tuple(np.subtract(self.lottery.counts, self.counts).tolist())
+
+    def sample(self) -> Either:
+        """Return rows to refine on, as even between the classes as may be, and those kept."""
+        size = HARD_ROWS if sum(self.learning) <= HARD_ROWS else SAMPLE_ROWS
+        last = np.add(self.counts, balanced_counts(self.learning, size))
+        return Either(self.kept, self.lottery.between(self.counts, tuple(last.tolist())))
+
+    def hard_sample(self, data: TrainingData, model: Model, sample: TrainingData) -> TrainingData:
+        """Return other rows to refine on, those that are hard for a model, and those kept."""
+        model = replace(model, scaling=None)
+        counts = balanced_counts(self.learning, HARD_ROWS)
+        seed = int(draw_lots(np.zeros(1), self.lottery.seed)[0] >> 32)
+        return draw_hard_rows(data, model, sample, counts, self.rows, self.kept, seed)
 
 
 def hold_out(data: TrainingData, fraction: float, random_state) -> HeldOut:

@@ -14,8 +14,10 @@ from skauc.engines import ENGINES, Engine, make_engine
 from skauc.estimators._classifier import PathClassifier, path_attributes
 from skauc.estimators._fitting import (
     DESCENT_TOL,
+    HESSIAN_USES,
     STEPS_AT_THE_END,
-    STEPS_ON_ALL_ROWS,
+    STEPS_BEFORE_HARD_ROWS,
+    STEPS_ON_HARD_ROWS,
     STEPS_ON_THE_WAY,
     Fitting,
     LinearTerm,
@@ -26,7 +28,7 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.model import PathRecord
 from skauc.moments import feature_moments
-from skauc.newton import SOLVERS, make_step, minimise
+from skauc.newton import SOLVERS, RememberedHessian, cholesky_step, make_step, minimise
 from skauc.objective import Objective, pair_weight
 from skauc.path import SCHEDULES, retraining_sizes
 from skauc.refine import Refiner
@@ -102,7 +104,8 @@ class SparseKernelAUC(PathClassifier):
         "rbf" only. A stratified part of the rows is held out to stop the descent and to choose
         between the refined and the unrefined model, and joins the others in the last fit of the
         coefficients. The basis is refined at 4 centres or so and whenever it has doubled,
-        on a sample of the rows where there are many, and on all of them in the end.
+        on a sample of the rows where there are many; in the end on a sample of those that have
+        most part in the loss. The coefficients are then fitted to all rows.
     early_stopping : bool, default=False
         Hold out a stratified part of the rows, end when its AUC stops improving, and keep the
         smallest model whose validation AUC is within ``tol`` of the best.
@@ -290,7 +293,9 @@ class SparseKernelAUC(PathClassifier):
         self.classes_ = data.classes
         self.feature_spread_ = np.sqrt(feature_moments(data)[1])
         capacity = self._capacity(data)
-        make = partial(make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs)
+        make = partial(
+            make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows
+        )
         reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
         interrupt = None
         sample = data.take(held_out.sample()) if self.refine else None
@@ -354,21 +359,29 @@ class SparseKernelAUC(PathClassifier):
             fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
 
     def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
-        """Pursue and refine in turn, each time to twice the size; then go on with all rows."""
-        descend = partial(Refiner, partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL)))
+        """Pursue and refine in turn, each time to twice the size; end with hard and all rows."""
+        loosely = partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL))
+        if fitting.minimise.keywords["step"] is cholesky_step:
+            loosely = partial(loosely, step=RememberedHessian(HESSIAN_USES))
+        descend = partial(Refiner, loosely)
+        is_whole = fitting.sample.n_rows == sum(held_out.lottery.counts)
+        n_last_steps = STEPS_AT_THE_END if is_whole else STEPS_BEFORE_HARD_ROWS
         for size in refined_sizes(self.n_basis):
             is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
             is_last = is_ended or size == self.n_basis or len(fitting.basis) < size
-            fitting.refine(descend(STEPS_AT_THE_END if is_last else STEPS_ON_THE_WAY))
+            fitting.refine(descend(n_last_steps if is_last else STEPS_ON_THE_WAY))
             if is_last:
                 break
-        if fitting.sample.n_rows == sum(held_out.lottery.counts):
+        if is_whole:
             self._finish(fitting, fitting.objective.engine)
             return
-        with make(fitting.data) as engine:
+        model = fitting.models[len(fitting.basis)]
+        with make(held_out.hard_sample(fitting.data, model, fitting.sample)) as engine:
             engine.hold_out(held_out.rows)
             fitting.move_to(self._objective(engine))
-            fitting.refine(descend(STEPS_ON_ALL_ROWS))
+            fitting.refine(descend(STEPS_ON_HARD_ROWS))
+        with make(fitting.data) as engine:
+            fitting.move_to(self._objective(engine))
             self._finish(fitting, engine)
 
     def _finish(self, fitting: Fitting, engine: Engine) -> None:
