@@ -1,4 +1,4 @@
-"""Samples of hard rows: slopes by definition, chances that sum up, weights that make up for them."""
+"""Samples of hard rows: slopes by definition, and weights that make up for the chances."""
 
 import numpy as np
 import pytest

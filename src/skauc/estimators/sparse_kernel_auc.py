@@ -360,16 +360,12 @@ class SparseKernelAUC(PathClassifier):
 
     def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
         """Pursue and refine in turn, each time to twice the size; end with hard and all rows."""
-        loosely = partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL))
-        if fitting.minimise.keywords["step"] is cholesky_step:
-            loosely = partial(loosely, step=RememberedHessian(HESSIAN_USES))
-        descend = partial(Refiner, loosely)
         is_whole = fitting.sample.n_rows == sum(held_out.lottery.counts)
         n_last_steps = STEPS_AT_THE_END if is_whole else STEPS_BEFORE_HARD_ROWS
         for size in refined_sizes(self.n_basis):
             is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
             is_last = is_ended or size == self.n_basis or len(fitting.basis) < size
-            fitting.refine(descend(n_last_steps if is_last else STEPS_ON_THE_WAY))
+            fitting.refine(self._refiner(fitting, n_last_steps if is_last else STEPS_ON_THE_WAY))
             if is_last:
                 break
         if is_whole:
@@ -379,10 +375,18 @@ class SparseKernelAUC(PathClassifier):
         with make(held_out.hard_sample(fitting.data, model, fitting.sample)) as engine:
             engine.hold_out(held_out.rows)
             fitting.move_to(self._objective(engine))
-            fitting.refine(descend(STEPS_ON_HARD_ROWS))
+            fitting.refine(self._refiner(fitting, STEPS_ON_HARD_ROWS))
         with make(fitting.data) as engine:
             fitting.move_to(self._objective(engine))
             self._finish(fitting, engine)
+
+    def _refiner(self, fitting: Fitting, n_steps: int) -> Refiner:
+        """Return a descent of that many steps, whose coefficients need not be exact."""
+        step = fitting.minimise.keywords["step"]
+        step = RememberedHessian(HESSIAN_USES) if step is cholesky_step else step
+        return Refiner(
+            partial(fitting.minimise, step=step, tol=max(self.tol, DESCENT_TOL)), n_steps
+        )
 
     def _finish(self, fitting: Fitting, engine: Engine) -> None:
         """Fit the coefficients of the last model to all rows, those held out included."""
