@@ -81,6 +81,11 @@ def interleave(
     return seconds
 
 
+def clock_for(n_threads: int) -> Callable[[], float]:
+    """Return the processor's clock for tasks on one thread, else that on the wall."""
+    return time.process_time if n_threads == 1 else time.perf_counter
+
+
 def often(task: Callable, n_calls: int) -> Callable:
     """Return a task that calls another that many times: for tasks too short for the clock."""
 

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from skauc.basis import Projection
-from skauc.engines import State
+from skauc.engines import CandidateSlopes, Engine, State
 from skauc.kernels import Kernel, Rows
 from skauc.objective import Objective, Point, factorise
+
+SlopesOf = Callable[..., CandidateSlopes]
+
+
+def slopes_of_all_rows(engine: Engine, *question) -> CandidateSlopes:
+    """Ask the engine for candidates' slopes."""
+    return engine.candidate_slopes(*question)
+
+
+def rough_slopes(engine: Engine, *question) -> CandidateSlopes:
+    """Ask the engine for about the same."""
+    return engine.screening_slopes(*question)
+
 
 # A candidate's own curvature, relative to its whole curvature, below which float32 cannot see it.
 _SMALLEST_OWN_CURVATURE = 1e-5
@@ -30,6 +43,15 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.indices)
+
+    def part(self, which: np.ndarray) -> Candidates:
+        """Return some of the candidates."""
+        return replace(
+            self,
+            centres=self.centres[which],
+            indices=self.indices[which],
+            projection=self.projection.part(which),
+        )
 
     @property
     def columns(self) -> np.ndarray:
@@ -78,21 +100,27 @@ class Judge(Protocol):
         """Judge the candidates."""
 
 
+@dataclass(frozen=True)
 class NewtonLine:
-    """One Newton step along the new column alone: gain g^2 / (2h), for all in one pass."""
+    """One Newton step along the new column alone: gain g^2 / (2h), for all in one pass.
+
+    ``slopes`` is what the engine is asked for: those of all rows, or rough ones.
+    """
+
+    slopes: SlopesOf = slopes_of_all_rows
 
     def model(self, objective, point):
         """Keep nothing."""
 
     def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by current slopes and current curvatures."""
-        along = objective.engine.candidate_slopes(
-            point.state, point.state, candidates.kernel, candidates.centres, n_columns=0
-        )
+        state, engine = point.state, objective.engine
+        along = self.slopes(engine, state, state, candidates.kernel, candidates.centres, 0)
         slopes, curvatures = _regularised(objective, point, candidates, along)
         return Verdict(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
 
 
+@dataclass(frozen=True)
 class OrthogonalNewton:
     """One Newton step over all coefficients, the new one included.
 
@@ -104,7 +132,11 @@ class OrthogonalNewton:
     more than a step without the candidate. Method 1 of the paper asks the same question and
     answers it with a full optimisation per candidate. Slopes are current; the violating pairs,
     and so R, are those of the last retraining, and R grows by a row per centre.
+
+    ``slopes`` is what the engine is asked for: those of all rows, or rough ones.
     """
+
+    slopes: SlopesOf = slopes_of_all_rows
 
     def model(self, objective, point) -> QuadraticModel:
         """Factor the Hessian."""
@@ -113,8 +145,13 @@ class OrthogonalNewton:
     def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by the Schur complement of the candidate's curvature."""
         projection = candidates.projection
-        along = objective.engine.candidate_slopes(
-            point.state, model.state, candidates.kernel, candidates.centres, len(point.weights)
+        along = self.slopes(
+            objective.engine,
+            point.state,
+            model.state,
+            candidates.kernel,
+            candidates.centres,
+            len(point.weights),
         )
         slopes, curvatures = _regularised(objective, point, candidates, along)
         cross = projection.coordinates + objective.C_pair * along.cross

@@ -31,6 +31,7 @@ from skauc.judges import (
     NewtonLine,
     OrthogonalNewton,
     QuadraticModel,
+    rough_slopes,
 )
 from skauc.kernels import Kernel, Rows
 from skauc.objective import Objective, Point
@@ -42,6 +43,8 @@ SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
 _MOST_DRAWS = 20
 # Gains closer than this, relatively, are ties: the first candidate wins whatever the rounding.
 _TIE = 1e-9
+# Candidates that are judged on all rows after a screening.
+_SHORTLIST = 10
 # Rows that k-means sees for each landmark it makes.
 _ROWS_PER_LANDMARK = 256
 
@@ -65,10 +68,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Selector:
-    """A source of candidates and a judge of them."""
+    """A source of candidates, a judge of them, and perhaps a rough one that says whom to judge."""
 
     draw: Draw
     judge: Judge
+    screen: Judge | None = None
 
     def next(
         self, objective: Objective, basis: Basis, point: Point, model: QuadraticModel | None
@@ -82,6 +86,7 @@ class Selector:
         return max(choices, key=lambda choice: choice.gain, default=None)
 
     def _best(self, objective, point, model, candidates: Candidates) -> Choice:
+        candidates = self._shortlist(objective, point, model, candidates)
         verdict = self.judge.judge(objective, point, model, candidates)
         most = verdict.gains.max()
         if not np.isfinite(most):
@@ -98,6 +103,14 @@ class Selector:
             float(verdict.gains[best]),
             None if model is None else model.extend(verdict.factor_rows[:, best]),
         )
+
+    def _shortlist(self, objective, point, model, candidates: Candidates) -> Candidates:
+        """Return the candidates that look best on a sample of the rows, where there is one."""
+        is_long = len(candidates) > 2 * _SHORTLIST
+        if self.screen is None or not objective.engine.screens or not is_long:
+            return candidates
+        gains = self.screen.judge(objective, point, model, candidates).gains
+        return candidates.part(np.sort(np.argsort(-gains, kind="stable")[:_SHORTLIST]))
 
     def _candidates(self, basis: Basis, width: int) -> Candidates | None:
         for _ in range(_MOST_DRAWS):
@@ -127,12 +140,12 @@ def make_selector(
     if selection == "random":
         return Selector(_rows(engine, 1, random_state), NewtonLine())
     judges = {
-        "orthogonal": OrthogonalNewton(),
-        "greedy": NewtonLine(),
-        "exact": LineMinimum(),
-        "exhaustive": Exhaustive(minimise),
+        "orthogonal": (OrthogonalNewton(), OrthogonalNewton(rough_slopes)),
+        "greedy": (NewtonLine(), NewtonLine(rough_slopes)),
+        "exact": (LineMinimum(),),
+        "exhaustive": (Exhaustive(minimise),),
     }
-    return Selector(_rows(engine, n_candidates, random_state), judges[selection])
+    return Selector(_rows(engine, n_candidates, random_state), *judges[selection])
 
 
 def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:

@@ -67,6 +67,7 @@ class Engine(ABC):
     Rows may be held out: they are scored with the others and count in `validation_auc` alone.
     """
 
+    screens = False
     n_rows: int
     n_counting: int
     n_features: int
@@ -159,6 +160,15 @@ class Engine(ABC):
         Slopes are those of ``state``, curvatures those of the pairs that violate in ``curved``;
         the cross terms are with the first ``n_columns`` columns of the basis.
         """
+
+    def screening_slopes(
+        self, state: State, curved: State, kernel: Kernel, centres: Rows, n_columns: int
+    ) -> CandidateSlopes:
+        """Return about the same as `candidate_slopes`, from a sample of many rows.
+
+        An engine that has such a sample says so in ``screens``.
+        """
+        return self.candidate_slopes(state, curved, kernel, centres, n_columns)
 
     @abstractmethod
     def line_slopes(self, state: State, line: Line) -> tuple[float, float]:

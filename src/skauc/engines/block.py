@@ -9,7 +9,7 @@ asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,9 @@ MATRIX_BLOCK = 1 << 18
 MOST_TASKS = 64
 TASK_ROWS = 8192
 LEAST_TASK_ROWS = 3072
+# Rows on which candidates are screened before the best of them are judged on all rows.
+SCREENING_ROWS = 10_000
+EVEN_SHARE = 0.3
 # Rows whose mean is taken off the columns.
 SHIFT_ROWS = 1024
 
@@ -79,6 +82,12 @@ class BlockState:
         totals *= block.weights
         return totals
 
+    def part(self, block: RowBlock, rows: np.ndarray) -> BlockState:
+        """Return the state of some of the rows, against the same pairs."""
+        cells = self.statistics.cells
+        cells = replace(cells, cell=cells.cell[rows])
+        return BlockState(block, self.scores[rows], replace(self.statistics, cells=cells))
+
 
 class RowBlock:
     """Rows, which of them are positive, what each counts, and their columns of the basis."""
@@ -103,6 +112,27 @@ class RowBlock:
         """Run a pass over ``width`` numbers a row."""
         n_tasks = min(_n_tasks(self.n_rows), -(-self.n_rows * max(width, 1) // MATRIX_BLOCK))
         return self.threads.map(task, self.n_rows, -(-self.n_rows // n_tasks))
+
+    def sample(self, state: BlockState, random_state) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows that have part in the loss; return them, and weights that make up for it.
+
+        About `SCREENING_ROWS`, as even between the classes as may be. The chance of a row is a
+        mixture of its part in the derivative of the loss and of one that is the same for all.
+        """
+        chances = np.zeros(self.n_rows)
+        for side in (self.positive, ~self.positive):
+            counting = np.flatnonzero(side & (self.weights > 0))
+            slopes = np.abs(state.residual[counting])
+            share = slopes / max(slopes.sum(), np.finfo(np.float64).tiny)
+            mixture = (1 - EVEN_SHARE) * share + EVEN_SHARE / len(counting)
+            chances[counting] = np.minimum(SCREENING_ROWS // 2 * mixture, 1.0)
+        rows = np.flatnonzero(random_state.random_sample(self.n_rows) < chances)
+        return rows, self.weights[rows] / chances[rows]
+
+    def part(self, rows: np.ndarray, weights: np.ndarray, n_columns: int) -> RowBlock:
+        """Return some rows, with weights of their own and a copy of their first columns."""
+        columns = np.ascontiguousarray(self.columns[rows, :n_columns])
+        return RowBlock(self.X[rows], self.positive[rows], weights, columns, self.threads)
 
     # -- columns -----------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ class CPUEngine(Engine):
         self.block = RowBlock(data.X, data.positive, data.weights, columns, self.threads)
         self.exact = columns.dtype == np.float64
         self.size = 0
+        self._random_state = np.random.RandomState(0)
         self.hold_out(None)
 
     def __enter__(self) -> CPUEngine:
@@ -66,6 +67,10 @@ class CPUEngine(Engine):
             drawn = sample_without_replacement(self.n_counting, n_drawn, random_state=random_state)
         indices = drawn if self._counting is None else self._counting[drawn]
         return np.sort(indices[~np.isin(indices, taken)][:n_rows])
+
+    @property
+    def screens(self) -> bool:
+        return self.n_counting > 10 * block.SCREENING_ROWS
 
     # -- columns -----------------------------------------------------------------------------
 
@@ -138,6 +143,16 @@ class CPUEngine(Engine):
         shift = self.block.shift(n_columns)
         sums = self.block.candidate_sums(state, curved, kernel, centres, shift)
         return block.finish_candidates(*sums)
+
+    def screening_slopes(
+        self, state: BlockState, curved: BlockState, kernel: Kernel, centres: Rows, n_columns: int
+    ) -> CandidateSlopes:
+        rows, weights = self.block.sample(state, self._random_state)
+        sample = self.block.part(rows, weights, n_columns)
+        part = state.part(sample, rows)
+        curved = part if curved is state else curved.part(sample, rows)
+        shift = self.block.shift(n_columns)
+        return block.finish_candidates(*sample.candidate_sums(part, curved, kernel, centres, shift))
 
     def kernel_moments(
         self, state: BlockState, origin: np.ndarray, factor: np.ndarray, coef: np.ndarray

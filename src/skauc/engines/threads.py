@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
+from functools import cache, partial
 from threading import get_ident
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Return what holds BLAS and OpenMP back; to look for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 class RowThreads:
@@ -28,11 +34,11 @@ class RowThreads:
         self._stack = ExitStack()
 
     def __enter__(self) -> RowThreads:
-        self._stack.enter_context(threadpool_limits(limits=1))
+        self._stack.enter_context(_controller().limit(limits=1))
         self._owner = get_ident()
         if self._n_threads > 1:
             # OpenMP's limit holds for one thread, so every thread sets its own.
-            limit = partial(threadpool_limits, limits=1, user_api="openmp")
+            limit = partial(_controller().limit, limits=1, user_api="openmp")
             pool = ThreadPoolExecutor(self._n_threads, initializer=limit)
             self._pool = self._stack.enter_context(pool)
         return self

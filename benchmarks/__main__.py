@@ -1,0 +1,84 @@
+"""Speed of skauc beside what people would use instead, and whether it got worse.
+
+    python -m benchmarks run [--only NAME ...] [--out FOLDER] [--threads 1 2] [--repeats 5]
+    python -m benchmarks guard [--update]
+
+run: measures workloads, ours and the others' in the same rounds, and writes ``speed.md`` and
+``speed.json``. ijcnn1 is found through SKAUC_DATA. guard: compares ratios with a committed
+baseline.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import curves, guard, layers, marks
+from benchmarks.harness import Line, Options, machine, to_markdown, write
+
+WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
+    "kernel-block": layers.kernel_block,
+    "pair-statistics": layers.pair_statistics,
+    "passes": layers.passes,
+    "fit-greedy": marks.fit_greedy,
+    "fit-refined": marks.fit_refined,
+    "fit-peers": marks.fit_peers,
+    "predict": marks.predict,
+    "predict-one": marks.predict_one,
+    "model-size": marks.model_size,
+    "rows": curves.rows,
+    "features": curves.features,
+    "sparse-features": curves.sparse_features,
+    "centres": curves.centres,
+    "candidates": curves.candidates,
+    "threads": curves.threads,
+    "memory-mapped": curves.memory_mapped,
+}
+# These take minutes each and are run by name.
+LONG = (
+    "rows",
+    "features",
+    "sparse-features",
+    "centres",
+    "candidates",
+    "threads",
+    "memory-mapped",
+)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measure, print each workload's lines as they come, and write all of them."""
+    options = Options(
+        tuple(arguments.threads), arguments.repeats, arguments.scale, arguments.scratch
+    )
+    facts = machine(options)
+    found = []
+    for name in arguments.only or [name for name in WORKLOADS if name not in LONG]:
+        found += WORKLOADS[name](options)
+        write(found, facts, arguments.out)
+    print(to_markdown(found, facts))
+    if any(line.workload == "growth" for line in found):
+        curves.draw(found, arguments.out / "growth.png")
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    runner = commands.add_parser("run", help="measure workloads")
+    runner.add_argument("--only", nargs="+", choices=WORKLOADS, metavar="NAME")
+    runner.add_argument("--out", type=Path, default=Path("benchmark-results"))
+    runner.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    runner.add_argument("--repeats", type=int, default=5)
+    runner.add_argument("--scale", type=float, default=1.0, help="part of the rows to use")
+    runner.add_argument("--scratch", type=Path, default=Path("/tmp"), help="for mapped files")
+    runner.set_defaults(run=run)
+    watcher = commands.add_parser("guard", help="compare ratios with the baseline")
+    guard.add_arguments(watcher)
+    watcher.set_defaults(run=guard.run)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    arguments = parse()
+    arguments.run(arguments)

@@ -1,0 +1,67 @@
+"""Whether the hot path got slower: ratios on one thread against a committed baseline.
+
+    python -m benchmarks guard            # says what got slower than its tolerance; exit code 1
+    python -m benchmarks guard --update   # makes today's ratios the baseline
+
+Every ratio is the processor time of one of our layers over that of bare NumPy with the same shapes
+in the same rounds: it hardly depends on the machine, or on what else that is doing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks import layers
+from benchmarks.harness import Line, Options
+
+BASELINE = Path(__file__).parent / "baseline.json"
+WORKLOADS = (layers.kernel_block, layers.pair_statistics, layers.passes)
+# How much larger a ratio may be before it counts as slower: about three times what it varies by.
+TOLERANCE = 1.3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--update", action="store_true", help="make today's ratios the baseline")
+    parser.add_argument("--baseline", type=Path, default=BASELINE)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--scale", type=float, default=0.25, help="part of the rows to use")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measure, then compare or write."""
+    options = Options((1,), arguments.repeats, arguments.scale)
+    found = ratios([line for workload in WORKLOADS for line in workload(options)])
+    if arguments.update:
+        content = {"scale": arguments.scale, "tolerance": TOLERANCE, "ratios": found}
+        arguments.baseline.write_text(json.dumps(content, indent=1) + "\n")
+        print(f"{arguments.baseline} now holds {len(found)} ratios.")
+        return
+    slower, report = compare(json.loads(arguments.baseline.read_text()), found)
+    print("\n".join(report))
+    if slower:
+        sys.exit(f"Slower than the baseline by more than its tolerance: {', '.join(slower)}.")
+
+
+def ratios(lines: list[Line]) -> dict[str, float]:
+    """Return the lines' ratios by name."""
+    return {
+        f"{line.workload}, {line.what} / {line.against}": round(line.ratio, 3) for line in lines
+    }
+
+
+def compare(baseline: dict, found: dict[str, float]) -> tuple[list[str], list[str]]:
+    """Return the names of what got slower, and a line about each ratio."""
+    slower, report = [], ["| ratio | baseline | now | change |", "| --- | --- | --- | --- |"]
+    for name, now in found.items():
+        before = baseline["ratios"].get(name)
+        if before is None:
+            report.append(f"| {name} | | {now} | new |")
+            continue
+        change = now / before
+        if change > baseline["tolerance"]:
+            slower.append(name)
+        report.append(f"| {name} | {before} | {now} | {change:.2f} |")
+    return slower, report
