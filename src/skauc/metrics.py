@@ -263,24 +263,31 @@ def partial_auc(
 
 def weighted_auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
     """Compute the AUC of clean arrays: both classes present, finite scores, nothing is checked."""
-    ranking = _rank(*_counted(scores, positive, weights))
-    return _weighted_mean(_share_below(ranking.negatives), ranking.positives)
+    return auc_of(score_table(scores, positive, weights))
 
 
 def best_threshold(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+    """Find the threshold of clean arrays; see `threshold_of`."""
+    return threshold_of(score_table(scores, positive, weights))
+
+
+def auc_of(table: ScoreTable) -> float:
+    """Compute the AUC of scores in a table."""
+    return _weighted_mean(_share_below(table.negatives), table.positives)
+
+
+def threshold_of(table: ScoreTable) -> float:
     """Find the threshold t at which "positive if score > t" has the best balanced accuracy.
 
     The candidates are the midpoints between neighbouring distinct scores of positive weight. Of
     several within 1e-12 of the best, the middle one is taken: the order of summation, and so the
-    order of the rows, cannot decide. If all scores are equal the result is that score. The arrays
-    are clean: both classes present, finite scores, nothing is checked.
+    order of the rows, cannot decide. If all scores are equal the result is that score.
     """
-    ranking = _rank(*_counted(scores, positive, weights))
-    distinct = ranking.scores
+    distinct = table.scores
     if len(distinct) == 1:
         return float(distinct[0])
-    recall = 1 - _cumulative_share(ranking.positives)[:-1]
-    specificity = _cumulative_share(ranking.negatives)[:-1]
+    recall = 1 - _cumulative_share(table.positives)[:-1]
+    specificity = _cumulative_share(table.negatives)[:-1]
     balanced_accuracy = (recall + specificity) / 2
     best = np.flatnonzero(balanced_accuracy >= balanced_accuracy.max() - 1e-12)
     middle = best[len(best) // 2]
@@ -291,6 +298,26 @@ def _midpoint(low: float, high: float) -> float:
     """Return the number halfway, such that low <= midpoint < high even for adjacent floats."""
     halfway = low / 2 + high / 2  # (low + high) / 2 can overflow
     return halfway if low <= halfway < high else low
+
+
+class ScoreTable(NamedTuple):
+    """The distinct scores, ascending, and the weight of each class at each."""
+
+    scores: np.ndarray
+    positives: np.ndarray
+    negatives: np.ndarray
+
+
+def score_table(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> ScoreTable:
+    """Sort clean scores, once for all that is asked of them; rows of weight 0 are left out."""
+    scores, positive, weights = _counted(scores, positive, weights)
+    order = np.argsort(scores)
+    ascending, weights, positive = scores[order], weights[order], positive[order]
+    is_first = np.ones(len(order), dtype=bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    first = np.flatnonzero(is_first)
+    of_positives = np.add.reduceat(weights * positive, first)
+    return ScoreTable(ascending[first], of_positives, np.add.reduceat(weights * ~positive, first))
 
 
 class _Ranking(NamedTuple):

@@ -12,7 +12,7 @@ from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
 from skauc.kernels import Kernel, Rows
-from skauc.metrics import best_threshold, weighted_auc
+from skauc.metrics import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
 from skauc.validation import TrainingData
 
 
@@ -53,6 +53,7 @@ class CPUEngine(Engine):
             held_out = chosen(self._data)
             weights, self._held_out = weights * ~held_out, np.flatnonzero(held_out)
         self.block.weights = weights
+        self._sorted: tuple[BlockState, ScoreTable] | None = None
         self.positive_weight = float(weights[self.block.positive].sum())
         self.negative_weight = float(weights.sum()) - self.positive_weight
         self.n_counting = int(np.count_nonzero(weights))
@@ -163,7 +164,7 @@ class CPUEngine(Engine):
     # -- summaries ---------------------------------------------------------------------------
 
     def auc(self, state: BlockState) -> float:
-        return weighted_auc(state.scores, self.block.positive, self.block.weights)
+        return auc_of(self._table(state))
 
     def validation_auc(self, state: BlockState) -> float | None:
         if self._held_out is None:
@@ -172,4 +173,11 @@ class CPUEngine(Engine):
         return weighted_auc(state.scores[rows], self.block.positive[rows], self._data.weights[rows])
 
     def threshold(self, state: BlockState) -> float:
-        return best_threshold(state.scores, self.block.positive, self.block.weights)
+        return threshold_of(self._table(state))
+
+    def _table(self, state: BlockState) -> ScoreTable:
+        """Return the sorted scores of a state, from memory if it was the last one asked for."""
+        if self._sorted is None or self._sorted[0] is not state:
+            table = score_table(state.scores, self.block.positive, self.block.weights)
+            self._sorted = state, table
+        return self._sorted[1]
