@@ -19,6 +19,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Line, Options, clock_for, compare, interleave, to_lines
 from benchmarks.peers import scores_of
@@ -103,7 +104,8 @@ def fits(options: Options, make: Callable, name: str, peers: list[str], goals) -
 
     tasks = {name: fit_ours}
     tasks |= {peer: lambda model=model: model.fit(X, y) for peer, model in others.items()}
-    seconds = interleave(tasks, max(options.repeats, n_seeds), clock_for(n_jobs))
+    with threadpool_limits(n_jobs):  # HistGradientBoosting takes no number of threads
+        seconds = interleave(tasks, max(options.repeats, n_seeds), clock_for(n_jobs))
     facts = {
         "threads": n_jobs,
         "AUC": " ".join(f"{test_auc(model, options):.4f}" for model in models),

@@ -120,7 +120,6 @@ class NewtonLine:
         return Verdict(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
 
 
-@dataclass(frozen=True)
 class OrthogonalNewton:
     """One Newton step over all coefficients, the new one included.
 
@@ -132,11 +131,7 @@ class OrthogonalNewton:
     more than a step without the candidate. Method 1 of the paper asks the same question and
     answers it with a full optimisation per candidate. Slopes are current; the violating pairs,
     and so R, are those of the last retraining, and R grows by a row per centre.
-
-    ``slopes`` is what the engine is asked for: those of all rows, or rough ones.
     """
-
-    slopes: SlopesOf = slopes_of_all_rows
 
     def model(self, objective, point) -> QuadraticModel:
         """Factor the Hessian."""
@@ -145,13 +140,8 @@ class OrthogonalNewton:
     def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by the Schur complement of the candidate's curvature."""
         projection = candidates.projection
-        along = self.slopes(
-            objective.engine,
-            point.state,
-            model.state,
-            candidates.kernel,
-            candidates.centres,
-            len(point.weights),
+        along = objective.engine.candidate_slopes(
+            point.state, model.state, candidates.kernel, candidates.centres, len(point.weights)
         )
         slopes, curvatures = _regularised(objective, point, candidates, along)
         cross = projection.coordinates + objective.C_pair * along.cross

@@ -150,10 +150,9 @@ class CPUEngine(Engine):
     ) -> CandidateSlopes:
         rows, weights = self.block.sample(state, self._random_state)
         sample = self.block.part(rows, weights, n_columns)
-        part = state.part(sample, rows)
-        curved = part if curved is state else curved.part(sample, rows)
+        states = (one.part(sample, rows) for one in (state, curved))
         shift = self.block.shift(n_columns)
-        return block.finish_candidates(*sample.candidate_sums(part, curved, kernel, centres, shift))
+        return block.finish_candidates(*sample.candidate_sums(*states, kernel, centres, shift))
 
     def kernel_moments(
         self, state: BlockState, origin: np.ndarray, factor: np.ndarray, coef: np.ndarray
