@@ -27,6 +27,7 @@ from skauc.estimators._tuning import Job, Setting, score_job
 from skauc.experiments.protocol import (
     MANY_ROWS,
     SOME_ROWS,
+    Grid,
     Part,
     Protocol,
     gamma_of,
@@ -45,6 +46,10 @@ _PATIENCE = 8
 _CHANGE = 1e-4
 # Beyond these rows a kernel matrix in float64 is too much to give to SVC.
 _MOST_MATRIX_ROWS = 8_000
+
+
+# A scaling, and whether there is a linear term.
+Structure = tuple[str | None, bool]
 
 
 @dataclass(frozen=True)
@@ -81,31 +86,43 @@ class Method(Interface):
 
 @dataclass(frozen=True)
 class Pursuit:
-    """Sparse Kernel AUC: a few pursuits a sigma, each for neighbouring Cs and at the middle one."""
+    """Sparse Kernel AUC: a few pursuits a sigma, each for neighbouring Cs and at the middle one.
+
+    Of the sizes at which a pursuit is retrained, every ``judged_every``-th is judged, the last
+    included.
+    """
 
     C_pairs: tuple[float, ...]
     sigmas: tuple[float, ...]
     selection: str
     most_basis: int
     n_pursuits: int = 1
+    structures: tuple[Structure, ...] = ((None, False),)
+    judged_every: int = 2
     package: str | None = None
 
     def grid(self) -> dict:
         """Return the paper's grid."""
-        return _grid_of(self, "C_pairs", "sigmas", "selection", "most_basis", "n_pursuits")
+        names = "C_pairs", "sigmas", "selection", "most_basis", "n_pursuits", "structures"
+        return _grid_of(self, *names, "judged_every")
 
     def slices(self) -> tuple[Method, ...]:
-        """Return one for each sigma."""
-        return tuple(replace(self, sigmas=(sigma,)) for sigma in self.sigmas)
+        """Return one for each structure and sigma."""
+        return tuple(
+            replace(self, structures=(structure,), sigmas=(sigma,))
+            for structure, sigma in product(self.structures, self.sigmas)
+        )
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Pursue a few times a sigma."""
+        """Pursue a few times a structure and sigma."""
         part = part.scaled(StandardScaler())
-        for sigma in self.sigmas:
-            for C_pairs in np.array_split(self.C_pairs, self.n_pursuits):
-                yield from self._pursue(part, sigma, C_pairs.tolist(), seed)
+        groups = [group.tolist() for group in np.array_split(self.C_pairs, self.n_pursuits)]
+        for structure, sigma, C_pairs in product(self.structures, self.sigmas, groups):
+            yield from self._pursue(part, structure, sigma, C_pairs, seed)
 
-    def _pursue(self, part: Part, sigma: float, C_pairs: list, seed: int) -> Iterator[Outcome]:
+    def _pursue(
+        self, part: Part, structure: Structure, sigma: float, C_pairs: list, seed: int
+    ) -> Iterator[Outcome]:
         n_train, n_test = len(part.y_train), len(part.y_test)
         n_basis = max(min(n_train // 2, self.most_basis), 1)
         C_pair_of = {to_scale_free(C_pair, part.y_train): C_pair for C_pair in C_pairs}
@@ -119,10 +136,11 @@ class Pursuit:
         X = np.vstack((part.X_train, part.X_test))
         data = check_training(base, X, np.concatenate((part.y_train, part.y_test)))
         rows = np.arange(n_train + n_test)
-        setting = Setting(None, gamma_of(sigma), False, False, 1.0, n_basis)
+        scaling, linear_term = structure
+        setting = Setting(scaling, gamma_of(sigma), linear_term, False, 1.0, n_basis)
         sizes = sorted(retraining_sizes("geometric", n_basis))
-        # Every second of them is judged, the last included: a step of about the root of two.
-        job = Job(setting, 0, tuple(C_pair_of), base.n_candidates, sizes, sizes[::-2])
+        judged = sizes[:: -self.judged_every]
+        job = Job(setting, 0, tuple(C_pair_of), base.n_candidates, sizes, judged)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, scores = score_job(base, data, (rows[:n_train], rows[n_train:]), job)
@@ -130,19 +148,23 @@ class Pursuit:
         for found, score in scores.items():
             stages[found.C].append(Stage(found.n_basis, score, found.n_basis))
         for C, C_pair in C_pair_of.items():
-            yield Outcome({"C_pair": C_pair, "sigma": sigma}, tuple(stages[C]))
+            parameters = {"C_pair": C_pair, "sigma": sigma, **_words(structure)}
+            yield Outcome(parameters, tuple(stages[C]))
+
+
+def _words(structure: Structure) -> dict:
+    """Return what a structure has besides the kernel, as parameters."""
+    named = zip(("scaling", "linear_term"), structure, strict=True)
+    return {name: value for name, value in named if value}
 
 
 @dataclass(frozen=True)
 class Refined:
-    """Sparse Kernel AUC with centres and length scales that move, and what else goes with it.
-
-    A structure is a scaling, and whether there is a linear term.
-    """
+    """Sparse Kernel AUC with centres and length scales that move."""
 
     Cs: tuple[float, ...]
     sizes: tuple[int, ...]
-    structures: tuple[tuple[str | None, bool], ...]
+    structures: tuple[Structure, ...]
     package: str | None = None
 
     def grid(self) -> dict:
@@ -156,8 +178,8 @@ class Refined:
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
         """Fit every size of its own: only the last size of a fit sees all rows."""
         part = part.scaled(StandardScaler())
-        for (scaling, linear_term), C in product(self.structures, self.Cs):
-            parameters = {"scaling": scaling, "linear_term": linear_term, "C": C}
+        for structure, C in product(self.structures, self.Cs):
+            parameters = {"C": C, **_words(structure)}
             stages: dict[int, Stage] = {}
             for size in sorted(self.sizes, reverse=True):
                 stages |= self._fit(part, size, parameters, seed)
@@ -321,6 +343,9 @@ ADAOAM_GRID = {
 
 
 STRUCTURES = ((None, False), (None, True), ("rank", False))
+OWN_GRID = Grid(tuple(10.0**k for k in range(-3, 2)), tuple(2.0**k for k in range(-1, 6)))
+# A quarter of the most basis functions that the paper prints, 431.
+QUARTER = 107
 _TREES = (25, 50, 100, 200)
 
 
@@ -330,22 +355,28 @@ def make_methods(protocol: Protocol, n_rows: int = 0) -> dict[str, Method]:
     # What takes all rows as basis functions costs their square.
     dear = protocol.grid(n_rows, SOME_ROWS)
     device = protocol.device if n_rows > SOME_ROWS else "cpu"
+    is_many = n_rows > MANY_ROWS
     if protocol.is_brief:
         n_pursuits, every = 1, 2
+        best = Grid(protocol.C_pairs[::2], protocol.sigmas[1:4])
         refined = Refined((0.3, 3.0), (16,), STRUCTURES)
+        vectors = SupportVectors((0.01, 1.0, 100.0), dear.sigmas)
         trees = Boosting((7,), (0.1,), _TREES)
     else:
         n_pursuits, every = 3, 1
+        best = Grid((1e-4, 1e-3, 1e-2, 1e-1), (1.0, 2.0, 4.0)) if is_many else OWN_GRID
         sizes = (16, 32, 64, 96) if SOME_ROWS < n_rows <= MANY_ROWS else (16, 32, 64)
-        Cs = (0.1, 1.0, 10.0, 100.0) if n_rows <= MANY_ROWS else (1.0, 10.0)
-        refined = Refined(Cs, sizes, STRUCTURES)
+        refined = Refined((1.0, 10.0) if is_many else (0.1, 1.0, 10.0, 100.0), sizes, STRUCTURES)
+        vectors = SupportVectors(tuple(10.0**k for k in range(-2, 4)), dear.sigmas)
+        if is_many:
+            vectors = SupportVectors((1.0, 10.0, 100.0), (1.0, 2.0, 4.0))
         trees = Boosting((4, 15, 31), (0.03, 0.1), _TREES)
-    vectors = SupportVectors(tuple(10.0**k for k in range(-2, 4))[::every], dear.sigmas)
-    if n_rows > MANY_ROWS and not protocol.is_brief:
-        vectors = SupportVectors((1.0, 10.0, 100.0), (1.0, 2.0, 4.0))
+    most_basis = min(protocol.most_basis, QUARTER)
+    orthogonal = Pursuit(*best, "orthogonal", most_basis, 1, STRUCTURES, 1)
     oilk = OILK("reservoir", compensate=False, n_epochs=1)
     return {
         "SparseKernelAUC": Pursuit(*grid, "greedy", protocol.most_basis, n_pursuits),
+        "SparseKernelAUC-orthogonal": orthogonal,
         "SparseKernelAUC-refined": refined,
         "KernelRankSVM": RankSVM(*dear, device),
         "OILK": Online(oilk, {k: v[::every] for k, v in OILK_GRID.items()}, MinMaxScaler()),
