@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import curves, guard, layers, marks
+from benchmarks import curves, guard, layers, marks, starting
 from benchmarks.harness import Line, Options, machine, to_markdown, write
 
 WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
@@ -27,6 +27,9 @@ WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "predict": marks.predict,
     "predict-one": marks.predict_one,
     "model-size": marks.model_size,
+    "import": starting.imports,
+    "first-fit": starting.first_fit,
+    "search": starting.search,
     "rows": curves.rows,
     "features": curves.features,
     "sparse-features": curves.sparse_features,
@@ -37,6 +40,7 @@ WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
 }
 # These take minutes each and are run by name.
 LONG = (
+    "search",
     "rows",
     "features",
     "sparse-features",

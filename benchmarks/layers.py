@@ -78,6 +78,7 @@ def passes(options: Options) -> list[Line]:
     X, columns = engine.block.X, engine.block.columns
     candidates, kernel = X[:N_CANDIDATES], RBF(GAMMA)
     weights = point.weights
+    ones = np.ones((engine.n_rows, N_CANDIDATES), columns.dtype)
     bare_blocks = over_blocks(engine.n_rows, bare_block(X[:BLOCK_ROWS], N_CANDIDATES))
     bare_scores = over_blocks(engine.n_rows, bare_block(X[:BLOCK_ROWS], N_CENTRES))
     layers = [
@@ -91,10 +92,7 @@ def passes(options: Options) -> list[Line]:
             lambda: engine.candidate_slopes(
                 point.state, point.state, kernel, candidates, N_CENTRES
             ),
-            in_turn(
-                bare_blocks,
-                lambda: columns.T @ np.empty((engine.n_rows, N_CANDIDATES), np.float32),
-            ),
+            in_turn(bare_blocks, lambda: columns.T @ ones),
         ),
         ("Hessian", lambda: engine.hessian(point.state), lambda: columns.T @ columns),
         ("scores", lambda: engine.direction(weights), lambda: columns.sum()),
