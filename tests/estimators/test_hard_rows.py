@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skauc.estimators._hard_rows import Slopes, draw_hard_rows
 from skauc.kernels import RBF
+from skauc.lots import class_counts
 from skauc.model import Model
 from skauc.validation import TrainingData
 
@@ -43,7 +44,7 @@ def test_sums_over_the_sample_are_those_of_the_rows():
     expected = [data.weights[side] @ values[side] for side in (data.positive, ~data.positive)]
     found = []
     for seed in range(300):
-        drawn = draw_hard_rows(data, model, data, (400, 100), *NOBODY, seed)
+        drawn = draw_hard_rows(data, model, data, class_counts(data), (400, 100), *NOBODY, seed)
         rows = values[drawn.row_numbers]
         sides = (drawn.positive, ~drawn.positive)
         found.append([drawn.weights[side] @ rows[side] for side in sides])
@@ -53,14 +54,14 @@ def test_sums_over_the_sample_are_those_of_the_rows():
 @pytest.mark.parametrize("counts", [(400, 100), (50, 50)])
 def test_about_as_many_rows_come_as_were_asked_for(counts):
     data, model = make_data(5000), make_model()
-    drawn = draw_hard_rows(data, model, data, counts, *NOBODY, 1)
+    drawn = draw_hard_rows(data, model, data, class_counts(data), counts, *NOBODY, 1)
     assert_allclose(np.bincount(drawn.positive), counts, rtol=0.35)
     assert drawn.weights.min() >= 1
 
 
 def test_all_rows_come_when_there_are_no_more():
     data, model = make_data(300), make_model()
-    drawn = draw_hard_rows(data, model, data, (30_000, 30_000), *NOBODY, 1)
+    drawn = draw_hard_rows(data, model, data, class_counts(data), (30_000, 30_000), *NOBODY, 1)
     assert_array_equal(drawn.X, data.X)
     assert_array_equal(drawn.weights, data.weights)
 
@@ -74,7 +75,7 @@ def test_rows_held_out_come_only_where_they_are_kept():
     def kept(part):
         return part.row_numbers % 6 == 0
 
-    drawn = draw_hard_rows(data, model, data, (300, 100), held_out, kept, 1)
+    drawn = draw_hard_rows(data, model, data, class_counts(data), (300, 100), held_out, kept, 1)
     is_kept = held_out(drawn)
     assert_array_equal(drawn.row_numbers[is_kept], np.arange(0, 3000, 6))
     assert_array_equal(drawn.weights[is_kept], 1)
@@ -86,6 +87,6 @@ def test_rows_that_matter_come_more_often():
     scores = model.scores(data.X)
     slopes = Slopes.of(scores, data)(scores, data.positive)
     negative = ~data.positive
-    drawn = draw_hard_rows(data, model, data, (1000, 500), *NOBODY, 1)
+    drawn = draw_hard_rows(data, model, data, class_counts(data), (1000, 500), *NOBODY, 1)
     taken = drawn.row_numbers[~drawn.positive]
     assert slopes[taken].mean() > 1.5 * slopes[negative].mean()

@@ -228,7 +228,9 @@ class HeldOut:
         model = replace(model, scaling=None)
         counts = balanced_counts(self.learning, HARD_ROWS)
         seed = int(draw_lots(np.zeros(1), self.lottery.seed)[0] >> 32)
-        return draw_hard_rows(data, model, sample, counts, self.rows, self.kept, seed)
+        return draw_hard_rows(
+            data, model, sample, self.learning, counts, self.rows, self.kept, seed
+        )
 
 
 def hold_out(data: TrainingData, fraction: float, random_state) -> HeldOut:

@@ -78,7 +78,7 @@ class HardRows:
         of_class = data.positive.view(np.int8)
         slopes = self.slopes(self.model.scores(data.X), data.positive) * data.weights
         chances = self.least[of_class] + self.growth[of_class] * slopes
-        chances *= _learning(data, self.held_out)
+        chances *= (data.weights > 0) & ~self.held_out(data)
         chances[self.kept(data)] = 1.0
         return np.minimum(chances, 1.0)
 
@@ -91,6 +91,7 @@ def draw_hard_rows(
     data: TrainingData,
     model: Model,
     against: TrainingData,
+    n_learning: tuple[int, int],
     counts: tuple[int, int],
     held_out: Chosen,
     kept: Chosen,
@@ -98,28 +99,16 @@ def draw_hard_rows(
 ) -> TrainingData:
     """Return about as many rows of each class as ``counts`` says, their weights made up for it.
 
+    ``against`` is an even sample of the ``n_learning`` rows of each class that are not held out.
     The model sees features as they are in ``data`` and says how hard a row is against those of
-    a sample. Of the rows held out, those that are to be kept come too.
+    the sample. Of the rows held out, those that are to be kept come too.
     """
-    slopes = Slopes.of(model.scores(against.X), against)
-    n_rows, total = data.add_up(_class_totals, model, slopes, held_out)
-    tiny = np.finfo(np.float64).tiny
-    least = EVEN_SHARE * np.array(counts) / np.maximum(n_rows, 1)
-    growth = (1 - EVEN_SHARE) * np.array(counts) / np.maximum(total, tiny)
-    rows = HardRows(model, slopes, held_out, kept, seed, least, growth)
+    scores = model.scores(against.X)
+    slopes = Slopes.of(scores, against)
+    hardness = slopes(scores, against.positive) * against.weights
+    mean = np.array([hardness[side].mean() for side in (~against.positive, against.positive)])
+    share = np.array(counts) / np.maximum(n_learning, 1)
+    growth = (1 - EVEN_SHARE) * share / np.maximum(mean, np.finfo(np.float64).tiny)
+    rows = HardRows(model, slopes, held_out, kept, seed, EVEN_SHARE * share, growth)
     drawn = data.take(rows)
     return replace(drawn, weights=drawn.weights / rows.chances(drawn))
-
-
-def _learning(data: TrainingData, held_out) -> np.ndarray:
-    return (data.weights > 0) & ~held_out(data)
-
-
-def _class_totals(data: TrainingData, model: Model, slopes: Slopes, held_out) -> np.ndarray:
-    """Return the number of rows to learn from, and their slopes added up, by class."""
-    learning = _learning(data, held_out)
-    of_class = data.positive.view(np.int8)
-    hardness = slopes(model.scores(data.X), data.positive) * data.weights * learning
-    return np.stack(
-        (np.bincount(of_class, learning, minlength=2), np.bincount(of_class, hardness, minlength=2))
-    )
