@@ -201,7 +201,8 @@ def _write_report(
 
 
 def _print_result(summary, trained: Trained, parts: TableParts, evaluation, result) -> None:
-    from skauc.persistence.summary import final_estimator, first_step
+    from skauc.opened import first_step
+    from skauc.persistence.summary import final_estimator
 
     negative, positive = summary["labels"]
     for name, reason in first_step(trained.model).dropped_.items():

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.engines.expansion import evaluate_expansion
+from skauc.opened import OpenedModel, as_dense
 from skauc.report._columns import Column, columns, row_values
 from skauc.report._missing import SEVERAL, Missing
-from skauc.report._opened import OpenedModel, as_dense
 from skauc.report._rows import Rows
 
 _SAMPLE_ROWS = 4_000
