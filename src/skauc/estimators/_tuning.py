@@ -37,6 +37,9 @@ FEW_ROWS = 1000
 MANY_ROWS = 2000
 # A smaller difference in AUC is none, however sure it is.
 NO_DIFFERENCE = 5e-4
+# The Cs at which it starts there, and how many of its starts are followed to the last fold.
+REFINED_CS = (1.0, 10.0)
+REFINED_TO_THE_END = 2
 # How far the AUC of refined models may be behind on the first fold; the n-th part on n folds.
 BEHIND = 0.01
 # Structures that are compared at full size, and how far from the C that was best for them.
@@ -66,7 +69,7 @@ class Setting:
         return self.scaling, self.gamma, self.linear_term, self.refine
 
 
-Scores = dict[Setting, dict[int, float]]
+Scores = dict[Setting, np.ndarray]
 Fold = tuple[np.ndarray, np.ndarray]
 
 
@@ -88,7 +91,7 @@ class Tuner:
     def __init__(self, base: SparseKernelAUC, data: TrainingData, folds: list[Fold], n_jobs, tick):
         self.base, self.data, self.folds = base, data, folds
         self.n_jobs, self.tick = n_jobs, tick
-        self.scores: Scores = {}
+        self.scores: dict[Setting, dict[int, float]] = {}
 
     def search(self, settings: list[Setting], Cs: tuple[float, ...], refine: tuple[bool, ...]):
         """Screen the structures, follow the best to the end, then refine."""
@@ -97,12 +100,15 @@ class Tuner:
             self._follow(self._screen(settings, Cs))
             best = self.best_mean()
         if True in refine:
-            starts = [best]
-            if not FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
-                starts += [replace(s, C=Cs[len(Cs) // 2]) for s in _plain_settings(settings)]
-            for start in dict.fromkeys(starts):
-                start = replace(start, refine=True, n_basis=settings[0].n_basis)
-                self._try_refinement(start, is_asked_for=False not in refine)
+            self._refine(self._starts(best, settings, Cs), is_asked_for=False not in refine)
+
+    def _starts(self, best: Setting, settings: list[Setting], Cs: tuple[float, ...]) -> list:
+        """Return what refinement goes on from: the best pursuit, and a plain kernel's."""
+        starts = [best]
+        if not FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
+            starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
+        starts = (replace(s, refine=True, n_basis=self.base.n_basis) for s in starts)
+        return list(dict.fromkeys(starts))
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return the best structures on few folds and rows, each with the Cs near its own."""
@@ -168,17 +174,44 @@ class Tuner:
         winner = [(s, near) for s, near in survivors if s.structure == best]
         run(winner, range(n_first, len(self.folds)))
 
-    def _try_refinement(self, setting: Setting, *, is_asked_for: bool) -> None:
-        """Refine on one fold, on the first few, on all, as long as it does not fall far behind."""
+    def _refine(self, starts: list[Setting], *, is_asked_for: bool) -> None:
+        """Refine on one fold, on the first few, on all: each time what is not far behind."""
         n_candidates, n_folds = -(-self.base.n_candidates // 2), len(self.folds)
-        jobs = [Job(setting, fold, (setting.C,), n_candidates, (), ()) for fold in range(n_folds)]
+        # One fold of few rows tells nothing.
+        n_least = self._n_first() if len(self.data.positive) < FEW_ROWS else 1
         n_done = 0
-        for n_next in sorted({1, self._n_first(), n_folds}):
-            self._run(jobs[n_done:n_next], self.folds)
+        for n_next in sorted({n_least, self._n_first(), n_folds}):
+            folds = range(n_done, n_next)
+            self._run(
+                (Job(s, fold, (s.C,), n_candidates, (), ()) for s in starts for fold in folds),
+                self.folds,
+            )
             n_done = n_next
-            best = self._best_by_structure(n_done)
-            if not is_asked_for and best[setting.structure] < max(best.values()) - BEHIND / n_done:
-                return
+            in_order = sorted(starts, key=lambda start: -self._best_from(start, n_done).mean())
+            ahead = in_order[:1] if is_asked_for else []
+            near = [s for s in in_order[:REFINED_TO_THE_END] if self._is_in_sight(s, n_done)]
+            starts = near or ahead
+
+    def _best_from(self, start: Setting, n_folds: int) -> np.ndarray:
+        """Return the scores on the first folds of the best size that one refinement gave."""
+        sizes = self._on_first_folds(n_folds)
+        own = (scores for s, scores in sizes.items() if replace(s, n_basis=start.n_basis) == start)
+        return max(own, key=np.mean)
+
+    def _is_in_sight(self, start: Setting, n_folds: int) -> bool:
+        """Tell whether a refinement is not far behind the best on the first folds."""
+        best = max(self._on_first_folds(n_folds).values(), key=np.mean)
+        difference = best - self._best_from(start, n_folds)
+        return difference.mean() <= max(_standard_error(difference), BEHIND / n_folds)
+
+    def _on_first_folds(self, n_folds: int) -> Scores:
+        """Return the scores on the first folds of what was tried on all of them."""
+        folds = range(n_folds)
+        return {
+            setting: np.array([by_fold[fold] for fold in folds])
+            for setting, by_fold in self.scores.items()
+            if all(fold in by_fold for fold in folds)
+        }
 
     def _n_first(self) -> int:
         """Return the number of folds that decide who goes on: a third of them, at least two."""
@@ -200,20 +233,13 @@ class Tuner:
     def _best_by_structure(self, n_first: int) -> dict[tuple, float]:
         """Return the best mean on the first folds of any setting of each structure."""
         best: dict[tuple, float] = {}
-        for setting, by_fold in self.scores.items():
-            if all(fold in by_fold for fold in range(n_first)):
-                mean = float(np.mean([by_fold[fold] for fold in range(n_first)]))
-                best[setting.structure] = max(best.get(setting.structure, 0.0), mean)
+        for setting, scores in self._on_first_folds(n_first).items():
+            best[setting.structure] = max(best.get(setting.structure, 0.0), float(scores.mean()))
         return best
 
-    def complete(self) -> dict[Setting, np.ndarray]:
+    def complete(self) -> Scores:
         """Return the scores of settings that were tried on every fold."""
-        n_folds = len(self.folds)
-        return {
-            setting: np.array([by_fold[fold] for fold in range(n_folds)])
-            for setting, by_fold in self.scores.items()
-            if len(by_fold) == n_folds
-        }
+        return self._on_first_folds(len(self.folds))
 
     def best_mean(self, refine: tuple[bool, ...] = (False, True)) -> Setting:
         """Return the setting with the best mean, refined or not."""
@@ -224,22 +250,32 @@ class Tuner:
         """Return the simplest setting that is within one standard error, or so, of the best.
 
         The standard error is that of the difference from the best, fold by fold: folds that are
-        hard for all settings do not count as noise. A single fold has none.
+        hard for all settings do not count as noise.
         """
         complete = self.complete()
         best = self.best_mean(refine)
 
         def is_as_good(setting: Setting) -> bool:
             difference = complete[best] - complete[setting]
-            n_folds = len(difference)
-            error = difference.std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.0
-            return difference.mean() <= max(error, NO_DIFFERENCE)
+            return difference.mean() <= max(_standard_error(difference), NO_DIFFERENCE)
 
         good = [s for s in complete if s.refine in refine and is_as_good(s)]
         return min(
             good,
             key=lambda s: (s.n_basis, s.refine, s.linear_term, -round(complete[s].mean(), 6), s.C),
         )
+
+
+def _standard_error(differences: np.ndarray) -> float:
+    """Return the standard error of a mean over folds; a single fold has none."""
+    n_folds = len(differences)
+    return float(differences.std(ddof=1) / np.sqrt(n_folds)) if n_folds > 1 else 0.0
+
+
+def _usual(Cs: tuple[float, ...]) -> list[float]:
+    """Return the values that are nearest to the Cs that refined models usually want."""
+    nearest = (min(Cs, key=lambda C: abs(np.log(C / usual))) for usual in REFINED_CS)
+    return list(dict.fromkeys(nearest))
 
 
 def _plain_settings(settings: list[Setting]) -> list[Setting]:
