@@ -74,8 +74,8 @@ def fit(
     """Fit a model to a table, and test it on rows that it has not seen.
 
     A fifth of the rows is set aside for the test, unless there is a table to test on. Categories,
-    dates, text, truth values and gaps are taken care of. Ctrl-C ends the fit with the model that
-    was reached.
+    dates, text, truth values and gaps are taken care of. Ctrl-C ends the work with the best
+    model so far.
     """
     output = Path(_stem(table) + ".skauc") if output is None else output
     for path in (output, report):
@@ -99,7 +99,7 @@ def fit(
     )
     _save(trained, output, summary, force)
     if trained.is_interrupted:
-        raise Interrupted(f"The model that was reached is in {output}.")
+        raise Interrupted(" ".join((f"The model that was reached is in {output}.", *trained.notes)))
     if report is not None:
         try:
             _write_report(report, trained, parts, facts, force)
