@@ -45,6 +45,6 @@ def engine_case(request, monkeypatch):
     """Force the mode that the number of rows would choose."""
     name, mode = request.param.split("-")
     exact = mode == "exact"
-    monkeypatch.setattr("skauc.engines.cpu.EXACT_ROWS", 10**9 if exact else 0)
+    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 10**9 if exact else 0)
     with ExitStack() as stack:
         yield EngineCase(name, exact, 1e-10 if exact else 2e-5, stack)

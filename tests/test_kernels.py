@@ -24,6 +24,7 @@ from skauc.kernels import (
     make_kernels,
     resolve_gammas,
 )
+from skauc.validation import WeightedRows
 
 GAMMA, DEGREE, COEF0 = 0.3, 3, 1.5
 REFERENCES = {
@@ -43,7 +44,7 @@ def make(kernel):
 
 
 def resolve(gamma, X, weights, kernel="rbf"):
-    (resolved,) = resolve_gammas(gamma, kernel, X, weights)
+    (resolved,) = resolve_gammas(gamma, kernel, WeightedRows(X, weights))
     return resolved
 
 
@@ -102,9 +103,10 @@ def test_polynomials_have_the_degree_asked_for(X, degree):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_no_value_of_the_rbf_kernel_exceeds_one(dtype):
+def test_no_value_of_the_rbf_kernel_exceeds_one_by_more_than_rounding(dtype):
     X = np.random.default_rng(0).normal(size=(200, 5)).astype(dtype)
-    assert values(RBF(5.0), X, n_centres=200, dtype=dtype).max() == 1
+    most = values(RBF(5.0), X, n_centres=200, dtype=dtype).max()
+    assert 1 <= most <= 1 + 256 * np.finfo(dtype).eps
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -212,7 +214,7 @@ def test_narrow_and_wide_centres_live_together(X, scales):
 def test_each_gamma_makes_a_kernel():
     made = make_kernels("rbf", gammas=[0.1, 0.5], degree=3, coef0=1.0)
     assert [kernel.gamma for kernel in made] == [0.1, 0.5]
-    assert resolve_gammas([0.1, 0.5], "rbf", np.ones((2, 2)), np.ones(2)) == [0.1, 0.5]
+    assert resolve_gammas([0.1, 0.5], "rbf", None) == [0.1, 0.5]
 
 
 # Functions as kernels

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from skauc.moments import feature_moments, overall_variance
+from skauc.validation import WeightedRows
 
 FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 
@@ -22,38 +23,38 @@ def test_weights_are_repetitions(X, as_format, dtype):
     X = X.astype(dtype)
     times = np.random.default_rng(1).integers(0, 4, size=40)
     repeated = np.repeat(X.astype(np.float64), times, axis=0)
-    mean, variance = feature_moments(as_format(X), times.astype(np.float64))
+    mean, variance = feature_moments(WeightedRows(as_format(X), times.astype(np.float64)))
     assert mean.dtype == variance.dtype == np.float64
     assert_allclose(mean, repeated.mean(axis=0), rtol=1e-12, atol=1e-14)
     assert_allclose(variance, repeated.var(axis=0), rtol=1e-12)
-    actual = overall_variance(as_format(X), times.astype(np.float64))
+    actual = overall_variance(WeightedRows(as_format(X), times.astype(np.float64)))
     assert_allclose(actual, repeated.var(), rtol=1e-12)
 
 
 @FORMATS
 def test_blocks_of_rows_add_up(as_format):
     X = np.random.default_rng(0).normal(size=(400, 3000)) + np.linspace(0, 9, 400)[:, None]
-    mean, variance = feature_moments(as_format(X), np.ones(400))
+    mean, variance = feature_moments(WeightedRows(as_format(X), np.ones(400)))
     assert_allclose(mean, X.mean(axis=0), rtol=1e-12)
     assert_allclose(variance, X.var(axis=0), rtol=1e-12)
 
 
 def test_an_offset_costs_no_digits(X):
-    _, variance = feature_moments(X + 1e6, np.ones(40))
+    _, variance = feature_moments(WeightedRows(X + 1e6, np.ones(40)))
     assert_allclose(variance, X.var(axis=0), rtol=1e-8)
 
 
 def test_constant_features_have_no_variance():
-    mean, variance = feature_moments(np.full((70, 2), 3.25), np.ones(70))
+    mean, variance = feature_moments(WeightedRows(np.full((70, 2), 3.25), np.ones(70)))
     assert_allclose(mean, 3.25)
     assert_allclose(variance, 0)
 
 
 def test_a_variance_beyond_float64_is_infinite_without_a_warning(X):
-    assert overall_variance(X * 1e200, np.ones(40)) == np.inf
+    assert overall_variance(WeightedRows(X * 1e200, np.ones(40))) == np.inf
 
 
 def test_rows_are_left_as_they_were(X):
     before = X.copy()
-    overall_variance(X, np.ones(40))
+    overall_variance(WeightedRows(X, np.ones(40)))
     assert_allclose(X, before, rtol=0)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import roc_auc_score
-from toys import grow_by, make_toy
+from toys import grow_by, make_toy, those
 
 from skauc.basis import Basis
 from skauc.kernels import RBF, same_format
@@ -80,7 +80,7 @@ def dense(X):
 def make_setup(engine_case):
     def make(toy, widths=ONE_WIDTH, linear=False, C=2.0, held_out=None, centres=None):
         engine = engine_case.build(toy)
-        engine.hold_out(held_out)
+        engine.hold_out(those(held_out))
         gammas, chosen = widths
         basis = Basis([RBF(gamma) for gamma in gammas], 9, engine.precision, 3 * linear)
         if linear:

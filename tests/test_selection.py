@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from toys import KERNEL, grow, grow_by, make_toy
+from toys import KERNEL, grow, grow_by, make_toy, those
 
 from skauc.basis import Basis
 from skauc.exceptions import InvalidParameterError
@@ -118,7 +118,7 @@ def test_widths_share_the_candidates_unless_every_row_is_one(engine, n_candidate
 
 
 def test_widths_need_not_share_when_every_row_that_counts_is_a_candidate(engine):
-    engine.hold_out(np.arange(engine.n_rows) >= 90)
+    engine.hold_out(those(np.arange(engine.n_rows) >= 90))
     basis = Basis(WIDTHS, 4, engine.precision)
     _, indices = select("greedy", engine, n_candidates=100).draw(basis, 0)
     assert_array_equal(indices, np.arange(90))

@@ -27,6 +27,11 @@ def make_toy(n_rows=120, seed=0, dtype=np.float64):
     return Toy(X.astype(dtype), positive, rng.uniform(0.5, 2.0, size=n_rows))
 
 
+def those(mask):
+    """The rows of a mask over all rows, for `Engine.hold_out`."""
+    return None if mask is None else lambda data: mask[data.row_numbers]
+
+
 def grow(engine, kernel, indices, capacity=None):
     """Put rows into the engine and into a basis, as the path does."""
     basis = Basis([kernel], capacity or len(indices) + 1, engine.precision)

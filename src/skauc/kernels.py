@@ -103,14 +103,15 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     right[n_features + 1] = -ratios * squares
 
     def block(rows: np.ndarray) -> np.ndarray:
-        scaled = np.subtract(rows, origin, dtype=np.result_type(rows, origin, dtype))
-        scaled *= root
         left = np.empty((len(rows), n_features + 2), dtype)
-        left[:, :n_features] = scaled
-        left[:, n_features] = row_norms(left[:, :n_features], squared=True)
+        scaled = left[:, :n_features]
+        moved = np.subtract(rows, origin, dtype=np.result_type(rows, origin, dtype))
+        np.multiply(moved, root, out=scaled, casting="same_kind")
+        np.einsum("ij,ij->i", scaled, scaled, out=left[:, n_features])
         left[:, n_features + 1] = 1
+        # Rounding can leave an exponent just above zero. To cut it off would cost as much as
+        # the exponentials and would not make the values more precise.
         exponent = left @ right
-        np.minimum(exponent, 0, out=exponent)
         return np.exp(exponent, out=exponent)
 
     return block
@@ -286,8 +287,8 @@ def check_gamma(kernel, gamma) -> None:
         check_positive("gamma", value, "Larger values make narrower basis functions.")
 
 
-def resolve_gammas(gamma, kernel, X: Rows, weights: np.ndarray) -> list[float]:
-    """Return gamma as numbers.
+def resolve_gammas(gamma, kernel, data) -> list[float]:
+    """Return gamma as numbers, for weighted rows.
 
     "scale" is 1 / (n_features * variance), or the standard deviation for the Laplacian kernel,
     whose exponent is of first order; "auto" is 1 / n_features.
@@ -295,12 +296,12 @@ def resolve_gammas(gamma, kernel, X: Rows, weights: np.ndarray) -> list[float]:
     if not isinstance(gamma, str):
         return [float(value) for value in np.atleast_1d(gamma)]
     if gamma == "auto":
-        return [1.0 / X.shape[1]]
-    variance = overall_variance(X, weights)
+        return [1.0 / data.n_features]
+    variance = overall_variance(data)
     if variance == 0:
         return [1.0]
     spread = math.sqrt(variance) if kernel == "laplacian" else variance
-    gamma = 1.0 / (X.shape[1] * spread) if np.isfinite(spread) else 0.0
+    gamma = 1.0 / (data.n_features * spread) if np.isfinite(spread) else 0.0
     if gamma == 0 or not np.isfinite(gamma):
         raise InvalidDataError(
             f"gamma='scale' cannot be found: the variance of `X` is {variance}. "

@@ -9,8 +9,8 @@ from itertools import groupby
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
-from skauc.engines.expansion import evaluate_expansion
-from skauc.kernels import Kernel, Linear, Rows
+from skauc.engines.expansion import make_expansion, map_rows
+from skauc.kernels import Columns, Kernel, Linear, Rows
 from skauc.scaling import RankScaling
 
 
@@ -42,7 +42,12 @@ class Model:
 
     def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
         """Return the scores of the rows."""
-        return next(scores_of_models([self], rows, n_jobs))
+        return map_rows(self.scorer(rows), rows, len(self.coef), (), n_jobs)
+
+    def scorer(self, like: Rows) -> Columns:
+        """Return the function that scores a block of rows of this format and precision."""
+        score = _make_scorer(self, self.coef, self.linear_coef, like)
+        return lambda rows: score(rows) + self.intercept
 
 
 @dataclass(frozen=True)
@@ -68,18 +73,31 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
     for _, generation in groupby(models, key=lambda model: model.generation):
         members = list(generation)
         widest = members[-1]
-        seen = widest.scaled(rows)
         coef = np.zeros((len(widest.coef), len(members)))
         for column, model in zip(coef.T, members, strict=True):
             column[: len(model.coef)] = model.coef
-        scores = np.zeros((rows.shape[0], len(members)))
-        if len(widest.coef) > 0:
-            scores = evaluate_expansion(widest.kernel, widest.centres, coef, seen, n_jobs)
+        linear = None
+        if widest.linear_coef is not None:
+            linear = np.stack([model.linear_coef for model in members], axis=1)
+        score = _make_scorer(widest, coef, linear, rows)
+        scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
         for column, model in zip(scores.T, members, strict=True):
-            yield column + model.intercept + _linear_part(model, seen)
+            yield column + model.intercept
 
 
-def _linear_part(model: Model, rows: Rows) -> np.ndarray | float:
-    if model.linear_coef is None:
-        return 0.0
-    return safe_sparse_dot(rows, model.linear_coef)
+def _make_scorer(
+    model: Model, coef: np.ndarray, linear_coef: np.ndarray | None, like: Rows
+) -> Columns:
+    """Return the function that scores a block of rows: scaling, kernel and linear part in turn.
+
+    Coefficients may be those of several models, a column each, over the same centres.
+    """
+    parts = []
+    if len(coef) > 0:
+        parts.append(make_expansion(model.kernel, model.centres, coef, like))
+    if linear_coef is not None:
+        parts.append(lambda rows: safe_sparse_dot(rows, linear_coef))
+    score = parts[0] if len(parts) == 1 else lambda rows: sum(part(rows) for part in parts)
+    if model.scaling is None:
+        return score
+    return lambda rows: score(model.scaling.transform(rows))

@@ -11,20 +11,32 @@ from scipy import sparse
 _BLOCK = 1 << 17
 
 
-def feature_moments(X, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted mean and variance of each feature."""
-    total = weights.sum()
+def feature_moments(data) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted mean and variance of each feature, of rows wherever they are."""
+    total, sums = data.add_up(_first_moments)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = sum(w @ block for block, w in _blocks(X, weights)) / total
-        variance = sum(w @ (block - mean) ** 2 for block, w in _blocks(X, weights)) / total
-    return mean, variance
+        mean = sums / total[0]
+        return mean, data.add_up(_squares, mean) / total[0]
 
 
-def overall_variance(X, weights: np.ndarray) -> float:
-    """Return the weighted variance of all entries of X together."""
-    mean, variance = feature_moments(X, weights)
+def overall_variance(data) -> float:
+    """Return the weighted variance of all entries together."""
+    mean, variance = feature_moments(data)
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.mean(variance + (mean - mean.mean()) ** 2))
+
+
+def _first_moments(rows) -> np.ndarray:
+    """Return the total weight, once per feature, above the weighted sums."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = sum(w @ block for block, w in _blocks(rows.X, rows.weights))
+    return np.stack((np.full(len(sums), rows.weights.sum()), sums))
+
+
+def _squares(rows, mean: np.ndarray) -> np.ndarray:
+    """Return the weighted squares of distances from the mean."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return sum(w @ (block - mean) ** 2 for block, w in _blocks(rows.X, rows.weights))
 
 
 def _blocks(X, weights: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

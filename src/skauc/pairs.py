@@ -51,10 +51,15 @@ class Cells:
 
     def coarsen(self, most: int) -> Cells:
         """Merge neighbouring cells, two by two, until there are at most ``most``."""
-        shift = max(0, (self.n_cells - 1) // most).bit_length()
+        shift = coarsening(self.n_cells, most)
         if shift == 0:
             return self
         return Cells(self.cell >> shift, ((self.n_cells - 1) >> shift) + 1, self.origin)
+
+
+def coarsening(n_cells: int, most: int) -> int:
+    """Return how many times cells are merged two by two until there are at most ``most``."""
+    return max(0, (n_cells - 1) // most).bit_length()
 
 
 def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
@@ -171,6 +176,16 @@ class PairStatistics:
     positives_below: np.ndarray
     loss: float
 
+    def partner_weights(self, most: int) -> np.ndarray:
+        """Return, by class and coarse cell, the weight of the violating partners of a row there.
+
+        The cells are those of ``cells.coarsen(most)``; the sums are in the tables already.
+        """
+        shift = coarsening(self.cells.n_cells, most)
+        first = np.arange(((self.cells.n_cells - 1) >> shift) + 1) << shift
+        last = np.minimum(first + (1 << shift), self.cells.n_cells) - 1
+        return np.stack((self.positives_below[first, 0], self.negatives_above[last, 0]))
+
 
 def pair_statistics(
     scores: np.ndarray,
@@ -180,17 +195,36 @@ def pair_statistics(
     run: Run = serially,
 ) -> PairStatistics:
     """Sum weights, scores and squared scores by cell; the loss follows from the tables alone."""
+    sums = score_moments(scores, positive, weights, cells, run)
+    return statistics_of(cells, sums)
+
+
+def score_moments(scores, positive, weights, cells: Cells, run: Run = serially) -> np.ndarray:
+    """Return the sums of (s, s f, s f^2) by class and cell, with f measured from the origin."""
 
     def moments(start, stop):
         sums = np.zeros((2, cells.n_cells, 3))
         _add_moments(scores, cells.origin, positive, weights, cells.cell, start, stop, sums)
         return sums
 
-    negatives, positives = sum(run(moments, len(scores)))
+    return sum(run(moments, len(scores)))
+
+
+def statistics_of(cells: Cells, moments: np.ndarray) -> PairStatistics:
+    """Accumulate the `score_moments` of all rows over the cells."""
+    negatives, positives = moments
     above = sums_above(negatives)
-    s, sf, sff = positives.T
-    loss = (s - 2 * sf + sff) @ above[:, 0] + 2 * (s - sf) @ above[:, 1] + s @ above[:, 2]
-    return PairStatistics(cells, above, sums_below(positives), max(float(loss), 0.0))
+    loss = _loss(positives, above)
+    return PairStatistics(cells, above, sums_below(positives), max(loss, 0.0))
+
+
+@njit(cache=True, nogil=True)
+def _loss(positives, above):
+    total = 0.0
+    for c in range(len(positives)):
+        s, sf, sff = positives[c]
+        total += (s - 2 * sf + sff) * above[c, 0] + 2 * (s - sf) * above[c, 1] + s * above[c, 2]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -204,17 +238,23 @@ def _add_moments(scores, origin, positive, weights, cell, start, stop, sums):
         sums[side, cell[i], 2] += weighted * f
 
 
-def sums_above(by_cell: np.ndarray) -> np.ndarray:
+@njit(cache=True, nogil=True)
+def sums_above(by_cell):
     """Turn sums by cell into sums over all higher cells."""
     above = np.zeros_like(by_cell)
-    np.cumsum(by_cell[:0:-1], axis=0, out=above[-2::-1])
+    for c in range(len(by_cell) - 2, -1, -1):
+        for k in range(by_cell.shape[1]):
+            above[c, k] = above[c + 1, k] + by_cell[c + 1, k]
     return above
 
 
-def sums_below(by_cell: np.ndarray) -> np.ndarray:
+@njit(cache=True, nogil=True)
+def sums_below(by_cell):
     """Turn sums by cell into sums over all lower cells."""
     below = np.zeros_like(by_cell)
-    np.cumsum(by_cell[:-1], axis=0, out=below[1:])
+    for c in range(1, len(by_cell)):
+        for k in range(by_cell.shape[1]):
+            below[c, k] = below[c - 1, k] + by_cell[c - 1, k]
     return below
 
 
@@ -264,8 +304,8 @@ def partner_weights(
     cells: Cells, positive: np.ndarray, weights: np.ndarray, run: Run = serially
 ) -> np.ndarray:
     """Return s_i L_i: each row's weight times the total weight of its violating partners."""
-    ones = np.ones((len(weights), 1))
-    totals = _partner_sums(cells, positive, weights, ones, run)[:, 0]
+    sums = sums_by_cell(cells, positive, weights, np.ones((len(weights), 1)), run)
+    totals = look_up_partners(partner_sums(sums), cells, positive, run)[:, 0]
     totals *= weights
     return totals
 
@@ -282,14 +322,24 @@ def hessian_product(
 
     ``curvature`` is s L, the `partner_weights` of the same cells.
     """
-    sums = _partner_sums(cells, positive, weights, columns, run)
-    sums *= -weights[:, None]
-    sums += curvature[:, None] * columns
-    return sums
+    tables = partner_sums(sums_by_cell(cells, positive, weights, columns, run))
+    return finish_product(tables, cells, positive, weights, curvature, columns, run)
 
 
-def _partner_sums(cells, positive, weights, columns, run) -> np.ndarray:
-    """Return, for each row, the weighted sum of ``columns`` over its violating partners."""
+def finish_product(
+    tables: np.ndarray, cells: Cells, positive, weights, curvature, columns, run: Run = serially
+) -> np.ndarray:
+    """Return s (L x - G(x)), given the `partner_sums` of the columns x."""
+    product = look_up_partners(tables, cells, positive, run)
+    product *= -weights[:, None]
+    product += curvature[:, None] * columns
+    return product
+
+
+def sums_by_cell(
+    cells: Cells, positive: np.ndarray, weights: np.ndarray, columns: np.ndarray, run: Run
+) -> np.ndarray:
+    """Return the weighted sums of columns by class and cell."""
 
     def by_cell(start, stop):
         sums = np.zeros((2, cells.n_cells, columns.shape[1]))
@@ -302,14 +352,23 @@ def _partner_sums(cells, positive, weights, columns, run) -> np.ndarray:
         )
         return sums
 
-    negatives, positives = sum(run(by_cell, len(weights)))
-    tables = np.stack((sums_below(positives), sums_above(negatives)))
-    out = np.empty(columns.shape)
+    return sum(run(by_cell, len(weights)))
+
+
+def partner_sums(by_cell: np.ndarray) -> np.ndarray:
+    """Turn sums by class and cell into those over the violating partners of a row there."""
+    negatives, positives = by_cell
+    return np.stack((sums_below(positives), sums_above(negatives)))
+
+
+def look_up_partners(tables: np.ndarray, cells: Cells, positive: np.ndarray, run: Run = serially):
+    """Return each row's entry of tables by class and cell."""
+    out = np.empty((len(positive), *tables.shape[2:]))
 
     def look_up(start, stop):
         out[start:stop] = tables[positive[start:stop].view(np.int8), cells.cell[start:stop]]
 
-    list(run(look_up, len(weights)))
+    list(run(look_up, len(positive)))
     return out
 
 
@@ -321,18 +380,3 @@ def add_by_cell(block, positive, weights, cell, sums):
         weight = weights[i]
         for k in range(block.shape[1]):
             target[k] += weight * block[i, k]
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def add_candidates(block, positive, weights, cell, residuals, curvatures, sums, slopes, squares):
-    """Add one block of candidate columns to the three sums that their gains are made of."""
-    for i in range(block.shape[0]):
-        target = sums[1 if positive[i] else 0, cell[i]]
-        weight = weights[i]
-        residual_ = residuals[i]
-        curvature = curvatures[i]
-        for k in range(block.shape[1]):
-            value = np.float64(block[i, k])
-            target[k] += weight * value
-            slopes[k] += residual_ * value
-            squares[k] += curvature * value * value

@@ -6,15 +6,16 @@ care about units or tails, which is much of what trees have over kernels on raw 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.lots import Lottery
 from skauc.moments import feature_moments
-from skauc.validation import TrainingData
+from skauc.validation import TrainingData, WeightedRows
 
 SCALINGS = (None, "rank")
 # Knots of each feature's map, and the rows that decide where they lie.
@@ -39,20 +40,25 @@ class RankScaling:
 
     @classmethod
     def of(cls, data: TrainingData) -> RankScaling:
-        """Return the maps that spread these rows evenly; a row counts as often as it weighs."""
-        if sparse.issparse(data.X):
+        """Return the maps that spread these rows evenly; a row counts as often as it weighs.
+
+        Where there are many rows, some of them, as many of each class as is its share, decide.
+        """
+        if data.is_sparse:
             raise InvalidDataError(
                 "`scaling`='rank' needs dense rows; got a sparse matrix. Use `scaling`=None, or "
                 "pass X.toarray()."
             )
-        counting = np.flatnonzero(data.weights > 0)
-        counting = counting[:: -(-len(counting) // KNOT_ROWS)]
-        X, weights = np.asarray(data.X[counting], dtype=np.float64), data.weights[counting]
+        lottery = Lottery(data, seed=0)
+        share = min(KNOT_ROWS / sum(lottery.counts), 1.0)
+        some = tuple(math.ceil(share * count) for count in lottery.counts)
+        rows = data.take(lottery.between((0, 0), some))
+        X, weights = np.asarray(rows.X, dtype=np.float64), rows.weights
         maps = [_mid_ranks(column, weights) for column in X.T]
         knots, half_steps = (np.stack(part, axis=1) for part in zip(*maps, strict=True))
         n_features = X.shape[1]
         shares = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features))
-        mean, variance = feature_moments(shares.transform(X), weights)
+        mean, variance = feature_moments(WeightedRows(shares.transform(X), weights))
         return cls(knots, half_steps, mean, np.sqrt(np.where(variance > 0, variance, 1.0)))
 
     @cached_property
@@ -90,7 +96,7 @@ def scale(scaling: str | None, data: TrainingData) -> tuple[RankScaling | None, 
     if scaling is None:
         return None, data
     ranks = RankScaling.of(data)
-    return ranks, replace(data, X=ranks.transform(data.X))
+    return ranks, data.transformed(ranks.transform)
 
 
 def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -53,7 +53,7 @@ def test_a_terminal_is_shown_progress(tmp_path):
     os.close(terminal)
     assert program.returncode == 0
     assert b"table3" in shown
-    assert b"1/1" in shown
+    assert b"18/18" in shown
     assert Path(files[0]).name == "results.jsonl"
 
 

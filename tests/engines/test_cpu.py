@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
-from toys import KERNEL, explicit_columns, grow, make_toy
+from toys import KERNEL, explicit_columns, grow, make_toy, those
 
 from skauc.engines import ENGINES, make_engine
 from skauc.exceptions import InvalidParameterError
@@ -264,8 +264,8 @@ def everything(engine):
 
 
 def test_threads_change_nothing_to_the_last_bit(engine_case, monkeypatch):
-    monkeypatch.setattr("skauc.engines.cpu.VECTOR_BLOCK", 1000)
-    monkeypatch.setattr("skauc.engines.cpu.MATRIX_BLOCK", 1 << 12)
+    monkeypatch.setattr("skauc.engines.block.VECTOR_BLOCK", 1000)
+    monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 12)
     toy = make_toy(n_rows=20_000)  # three tasks of a pass over matrices
     one, *others = [everything(engine_case.build(toy, n_jobs=n_jobs)) for n_jobs in (1, 2, 4)]
     for other in others:
@@ -276,8 +276,8 @@ def test_threads_change_nothing_to_the_last_bit(engine_case, monkeypatch):
 def test_blocks_of_rows_change_next_to_nothing(engine_case, monkeypatch, close):
     toy = make_toy(n_rows=9000)
     expected = everything(engine_case.build(toy))
-    monkeypatch.setattr("skauc.engines.cpu.VECTOR_BLOCK", 100)
-    monkeypatch.setattr("skauc.engines.cpu.MATRIX_BLOCK", 1 << 10)
+    monkeypatch.setattr("skauc.engines.block.VECTOR_BLOCK", 100)
+    monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 10)
     for actual, one in zip(everything(engine_case.build(toy)), expected, strict=True):
         close(actual, one)
 
@@ -341,7 +341,7 @@ def held_out(toy):
 
 
 def test_rows_held_out_count_like_rows_of_weight_zero(engine, toy, columns, close, held_out):
-    engine.hold_out(held_out)
+    engine.hold_out(those(held_out))
     weights = toy.weights * ~held_out
     assert_allclose(engine.positive_weight, weights[toy.positive].sum())
     assert_allclose(engine.negative_weight, weights[~toy.positive].sum())
@@ -362,7 +362,7 @@ def test_rows_held_out_count_like_rows_of_weight_zero(engine, toy, columns, clos
 
 
 def test_auc_is_of_the_rows_that_count_and_validation_auc_of_the_others(engine, toy, held_out):
-    engine.hold_out(held_out)
+    engine.hold_out(those(held_out))
     state = engine.at(WEIGHTS)
     for rows, auc in ((~held_out, engine.auc(state)), (held_out, engine.validation_auc(state))):
         expected = roc_auc_score(
@@ -372,7 +372,7 @@ def test_auc_is_of_the_rows_that_count_and_validation_auc_of_the_others(engine, 
 
 
 def test_the_threshold_is_chosen_on_the_rows_that_count(engine, toy, held_out):
-    engine.hold_out(held_out)
+    engine.hold_out(those(held_out))
     state, rows = engine.at(WEIGHTS), ~held_out
 
     def accuracy(threshold):
@@ -387,7 +387,7 @@ def test_the_threshold_is_chosen_on_the_rows_that_count(engine, toy, held_out):
 
 def test_rows_held_out_can_be_taken_back(engine, toy, held_out):
     before = engine.at(WEIGHTS)
-    engine.hold_out(held_out)
+    engine.hold_out(those(held_out))
     engine.hold_out(None)
     after = engine.at(WEIGHTS)
     assert after.loss == before.loss
@@ -398,10 +398,10 @@ def test_rows_held_out_can_be_taken_back(engine, toy, held_out):
 
 
 def test_rows_can_be_held_out_in_turn(engine, held_out):
-    engine.hold_out(held_out)
+    engine.hold_out(those(held_out))
     once = engine.validation_auc(engine.at(WEIGHTS))
-    engine.hold_out(~held_out)
-    engine.hold_out(held_out)
+    engine.hold_out(those(~held_out))
+    engine.hold_out(those(held_out))
     assert engine.validation_auc(engine.at(WEIGHTS)) == once
 
 
@@ -412,7 +412,7 @@ def test_rows_can_be_held_out_in_turn(engine, held_out):
 def test_rows_that_do_not_count_are_never_drawn(engine_case, toy, held_out, n_rows):
     weights = np.where(np.arange(len(toy.X)) % 4 == 2, 0.0, toy.weights)
     engine = engine_case.build(replace(toy, weights=weights))
-    engine.hold_out(held_out)
+    engine.hold_out(those(held_out))
     free = np.setdiff1d(np.flatnonzero((weights > 0) & ~held_out), [0, 3])
     random_state = np.random.RandomState(0)
     for _ in range(30):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
-from toys import KERNEL, make_toy
+from toys import KERNEL, make_toy, those
 
 from skauc.basis import Basis
 from skauc.estimators._fitting import Fitting
@@ -31,7 +31,7 @@ def pursued(engine_case, toy):
 
     def pursue(sizes, held_out=None):
         engine = engine_case.build(toy)
-        engine.hold_out(held_out)
+        engine.hold_out(those(held_out))
         selector = make_selector(
             "orthogonal",
             engine,

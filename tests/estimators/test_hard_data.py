@@ -45,7 +45,7 @@ def training_auc_unless_refused(model, rows):
 @pytest.fixture
 def many_rows(monkeypatch):
     """Compute as above 10,000 rows: float32 columns and binned pairs."""
-    monkeypatch.setattr("skauc.engines.cpu.EXACT_ROWS", 0)
+    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 0)
 
 
 # -- few, equal and constant ------------------------------------------------------------------

@@ -7,10 +7,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
 
 from skauc import SparseKernelAUC
+from skauc.estimators._fitting import hold_out
 from skauc.exceptions import InvalidParameterError
+from skauc.validation import TrainingData
 
 X, y = make_classification(
     300, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0
@@ -191,8 +192,11 @@ def test_without_a_reason_to_stop_it_goes_to_the_end():
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 2, 300)], ids=["1", "weights"])
 def test_the_validation_auc_is_that_of_a_stratified_part_never_trained_on(weights):
     model = make(early_stopping=True, validation_fraction=0.3).fit(X, y, weights)
-    split = {"test_size": 0.3, "stratify": y, "random_state": 0}
-    train, held_out = train_test_split(np.arange(300), **split)
+    data = TrainingData(X, y == 1, np.ones(300), model.classes_)
+    is_held_out = hold_out(data, 0.3, np.random.RandomState(0)).rows(data)
+    train, held_out = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+    assert len(held_out) == 90
+    assert_allclose(y[held_out].mean(), y.mean(), atol=1 / 90)
     assert set(model.basis_indices_) <= set(train)
     for record, scores in zip(model.path_, model.staged_decision_function(X), strict=True):
         for part, auc in ((train, record.train_auc), (held_out, record.validation_auc)):

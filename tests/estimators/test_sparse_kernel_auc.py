@@ -257,7 +257,7 @@ def test_fitting_on_many_rows_agrees_with_fitting_exactly(monkeypatch):
     """Above 10,000 rows columns are float32 and pairs are binned."""
     rows, labels = make_classification(12_000, 6, class_sep=0.5, random_state=0)
     large = make(tol=1e-8).fit(rows, labels)
-    monkeypatch.setattr("skauc.engines.cpu.EXACT_ROWS", 20_000)
+    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 20_000)
     exact = make(tol=1e-8).fit(rows, labels)
     assert_array_equal(large.basis_indices_, exact.basis_indices_)
     assert_allclose(large.decision_function(rows), exact.decision_function(rows), atol=1e-3)

@@ -11,6 +11,8 @@ from skauc import KernelRankSVM, SparseKernelAUC
 from skauc.datasets import make_waves
 from skauc.experiments.methods import METHOD_NAMES, Outcome, Pursuit, make_methods, missing_package
 from skauc.experiments.protocol import QUICK, Part, gamma_of, to_scale_free
+from skauc.experiments.rank_svm import rank_svm_results
+from skauc.kernels import RBF
 from skauc.metrics import auc
 
 BRIEF = replace(QUICK, C_pairs=(0.01, 0.1, 1.0), sigmas=(1.0, 4.0), most_basis=12)
@@ -23,10 +25,11 @@ def part():
 
 
 def test_names():
-    assert METHOD_NAMES[:5] == (
-        *("SparseKernelAUC", "SparseKernelAUC-refined", "KernelRankSVM", "OILK", "AdaOAM"),
+    assert METHOD_NAMES[:3] == (
+        *("SparseKernelAUC", "SparseKernelAUC-orthogonal", "SparseKernelAUC-refined"),
     )
-    assert set(METHOD_NAMES[5:]) == {"Nystroem-kmeans", "SVC", "LightGBM"}
+    assert METHOD_NAMES[3:6] == ("KernelRankSVM", "OILK", "AdaOAM")
+    assert set(METHOD_NAMES[6:]) == {"Nystroem-kmeans", "SVC", "LightGBM"}
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)
@@ -45,12 +48,41 @@ def test_every_setting_has_stages_and_ranks(name, part):
     assert max(stage.auc for outcome in outcomes for stage in outcome.stages) > 0.7
 
 
+@pytest.mark.parametrize("name", METHOD_NAMES)
+def test_slices_are_the_whole_grid(name, part):
+    method = make_methods(BRIEF)[name]
+    if missing_package(method):
+        pytest.skip(f"{missing_package(method)} is not installed")
+    in_slices = [outcome for each in method.slices() for outcome in each.outcomes(part, 0)]
+    whole = list(method.outcomes(part, 0))
+    assert sorted(map(str, in_slices)) == sorted(map(str, whole))
+
+
+def test_pursuits_for_neighbouring_weights(part):
+    once = Pursuit((0.001, 0.01, 0.1, 1.0), (4.0,), "greedy", 12)
+    twice = replace(once, n_pursuits=2)
+    lower = replace(once, C_pairs=(0.001, 0.01))
+    found, expected = (by_parameters(method.outcomes(part, 0)) for method in (twice, lower))
+    assert found[0.001, 4.0] == expected[0.001, 4.0]
+    assert list(found) == list(by_parameters(once.outcomes(part, 0)))
+
+
+def test_kernel_matrices_of_torch(part):
+    pytest.importorskip("torch")
+    kernel = RBF(gamma_of(4.0))
+    here, there = (rank_svm_results(part, kernel, (0.01, 1.0), d) for d in ("cpu", "cpu:0"))
+    assert list(here) == list(there)
+    for C_pair, result in here.items():
+        assert there[C_pair].auc == pytest.approx(result.auc, abs=1e-9)
+        assert there[C_pair].n_support == result.n_support
+
+
 def by_parameters(outcomes):
     return {tuple(o.parameters.values()): o.stages for o in outcomes}
 
 
 def test_the_pursuit_is_that_of_the_estimator_at_the_middle_weight(part):
-    found = by_parameters(Pursuit(BRIEF, "greedy", 12).outcomes(part, 3))
+    found = by_parameters(Pursuit(BRIEF.C_pairs, BRIEF.sigmas, "greedy", 12).outcomes(part, 3))
     C = to_scale_free(0.1, part.y_train)
     model = SparseKernelAUC(12, C=C, gamma=gamma_of(4.0), selection="greedy", random_state=3)
     pipeline = make_pipeline(StandardScaler(), model).fit(part.X_train, part.y_train)
@@ -69,7 +101,7 @@ def test_the_pursuit_is_that_of_the_estimator_at_the_middle_weight(part):
 
 
 def test_all_weights_of_a_pair_share_their_sizes(part):
-    found = by_parameters(Pursuit(BRIEF, "greedy", 12).outcomes(part, 0))
+    found = by_parameters(Pursuit(BRIEF.C_pairs, BRIEF.sigmas, "greedy", 12).outcomes(part, 0))
     assert len(found) == 6
     sizes = {C: [stage.number for stage in found[C, 4.0]] for C in BRIEF.C_pairs}
     assert sizes[0.01] == sizes[0.1] == sizes[1.0]

@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from skauc.exceptions import InvalidParameterError
 from skauc.experiments import EXPERIMENT_NAMES, METHOD_NAMES, reproduce
 from skauc.experiments.methods import make_methods
+from skauc.experiments.protocol import QUICK
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,8 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
     files = reproduce(
         "table2", methods=["SVC"], progress=lambda *numbers: told.append(numbers), **asked
     )
-    assert told[-1][:2] == (5, 5)
+    n_tasks = told[-1][1]
+    assert told[-1][:2] == (n_tasks, n_tasks)
     assert [path.name for path in files] == ["results.jsonl", *(f"table2.{s}" for s in FORMATS)]
     head, *lines = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
     assert head["settings"]["protocol"]["most_rows"] == 1000
@@ -51,20 +54,32 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
     # Another method joins the same folder; the first one is not run again.
     told.clear()
     reproduce("table2", methods=["SVC", "AdaOAM"], progress=lambda *n: told.append(n), **asked)
-    assert told[0][:2] == (5, 10)
+    assert told[0][0] == n_tasks
     text = (tmp_path / "table2.md").read_text()
     assert "| sonar | SVC |" in text
     assert "| sonar | AdaOAM |" in text
     assert "Quick: at most 1000 rows" in text
     raw = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text().splitlines()]
-    assert {tuple(line["task"]) for line in raw} == {
-        ("sonar", method, 0, fold) for method in ("SVC", "AdaOAM") for fold in range(5)
+    assert {tuple(line["task"][:5]) for line in raw} == {
+        ("sonar", method, 0, fold, part)
+        for method, fold, part in product(("SVC", "AdaOAM"), range(5), range(3))
     }
     assert all("seed" in line for line in raw)
     with pytest.raises(InvalidParameterError, match=r"other settings \(grids, protocol\)"):
         reproduce("table2", datasets=["sonar"], methods=["SVC"], out=tmp_path)
     with pytest.raises(InvalidParameterError, match=r"other settings \(.*protocol"):
         reproduce("table2", methods=["SVC"], seed=1, **asked)
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_lines_alone_and_the_table_later(tmp_path):
+    asked = {"datasets": ["sonar"], "methods": ["AdaOAM"], "quick": True, "out": tmp_path}
+    assert reproduce("table2", render=False, **asked) == [tmp_path / "lines.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.jsonl", "settings.json"]
+    told = []
+    reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
+    assert len(told) == 1
+    assert "| sonar | AdaOAM |" in (tmp_path / "table2.md").read_text()
 
 
 FORMATS = ("md", "tex", "html")
@@ -87,23 +102,25 @@ def test_table_3_on_the_official_test_part(tmp_path):
 
 @pytest.mark.usefixtures("data_folder")
 def test_an_interrupt_leaves_tables_of_what_is_done(tmp_path):
-    def stop_at_two(n_done, n_tasks, last):
-        if n_done == 2:
+    per_fold = 3 * len(make_methods(QUICK)["AdaOAM"].slices())
+
+    def stop_after_two_folds(n_done, n_tasks, last):
+        if n_done == 2 * per_fold:
             raise KeyboardInterrupt
 
     asked = {"datasets": ["glass"], "methods": ["AdaOAM"], "quick": True, "out": tmp_path}
     with pytest.raises(KeyboardInterrupt):
-        reproduce("table2", progress=stop_at_two, **asked)
+        reproduce("table2", progress=stop_after_two_folds, **asked)
     table = (tmp_path / "table2.md").read_text()
     assert "| 2 |\n" in table
     told = []
     reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
-    assert told[0] == (2, 5)
+    assert told[0] == (2 * per_fold, 5 * per_fold)
     assert "| 5 |\n" in (tmp_path / "table2.md").read_text()
 
 
-def without_lightgbm(protocol):
-    methods = make_methods(protocol)
+def without_lightgbm(protocol, n_rows=0):
+    methods = make_methods(protocol, n_rows)
     return {**methods, "LightGBM": replace(methods["LightGBM"], package="no_such_package")}
 
 

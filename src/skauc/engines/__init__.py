@@ -19,8 +19,12 @@ __all__ = [
 ]
 
 
-def make_engine(engine: str, data: TrainingData, *, capacity: int, n_jobs) -> Engine:
+def make_engine(
+    engine: str, data: TrainingData, *, capacity: int, n_jobs, n_whole: int | None = None
+) -> Engine:
     """Put the rows into the engine of that name, with room for ``capacity`` basis functions.
+
+    Few rows get the exact and slower arithmetic; a sample that of the ``n_whole`` rows it is of.
 
     The module of an engine is imported here and not before, so that a package that only one
     engine needs is not loaded with the library.
@@ -28,4 +32,4 @@ def make_engine(engine: str, data: TrainingData, *, capacity: int, n_jobs) -> En
     check_choice("engine", engine, ENGINES)
     from skauc.engines.cpu import CPUEngine
 
-    return CPUEngine(data, capacity=capacity, n_jobs=n_jobs)
+    return CPUEngine(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole)

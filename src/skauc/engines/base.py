@@ -10,17 +10,22 @@ knows nothing of regularisation, Newton steps or selection.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from skauc.kernels import Kernel, Rows
+from skauc.validation import TrainingData
 
 KERNEL_OVERFLOW = (
     "The kernel's values, or the objective, overflow. Scale the features, for instance with "
     "sklearn.preprocessing.StandardScaler, or lower `C`, `gamma`, `degree` or the weights."
 )
+
+
+Chosen = Callable[[TrainingData], np.ndarray]
 
 
 class State(Protocol):
@@ -82,8 +87,11 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def hold_out(self, rows: np.ndarray | None) -> None:
-        """Take these rows, a mask, out of the loss and keep them for validation; None: no rows."""
+    def hold_out(self, chosen: Chosen | None) -> None:
+        """Take rows out of the loss and keep them for validation; None: no rows.
+
+        ``chosen`` tells, of some rows, which are to be held out; it is called where they are.
+        """
 
     @abstractmethod
     def rows(self, indices: np.ndarray) -> Rows:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Rows, same_format
+from skauc.kernels import Columns, Kernel, Rows, same_format
 
 _BLOCK = 1 << 17
 # Largest error of a score, in units of the margin, that float32 kernel values may cause.
@@ -15,23 +17,48 @@ _FLOAT32_ERROR = 1e-5
 def evaluate_expansion(
     kernel: Kernel, centres: Rows, coef: np.ndarray, rows: Rows, n_jobs=None
 ) -> np.ndarray:
-    """Return the scores sum_k coef_k k(z_k, x) of each row.
+    """Return the scores sum_k coef_k k(z_k, x) of each row; see `make_expansion`."""
+    expansion = make_expansion(kernel, centres, coef, rows)
+    return map_rows(expansion, rows, centres.shape[0], coef.shape[1:], n_jobs)
 
-    ``coef`` may have several columns, one model each over the same centres. Kernel values are in
-    the precision of the rows, but float32 only where the coefficients do not blow its error up.
+
+def make_expansion(kernel: Kernel, centres: Rows, coef: np.ndarray, like: Rows) -> Columns:
+    """Prepare the centres, and return the function that scores a block of rows.
+
+    ``coef`` may have several columns, one model each over the same centres. The function is for
+    rows in the format and precision of ``like``. Kernel values are in that precision too, but
+    float32 only where the coefficients do not blow its error up.
     """
-    columns = kernel.columns(same_format(centres, rows), _value_dtype(rows, coef))
-    out = np.empty((rows.shape[0], *coef.shape[1:]))
+    dtype = _value_dtype(like, coef)
+    columns = kernel.columns(same_format(centres, like), dtype)
+    rounded = coef.astype(dtype, copy=False)
+
+    def expansion(rows: Rows) -> np.ndarray:
+        values = columns(rows)
+        return values @ (rounded if values.dtype == dtype else coef)
+
+    return expansion
+
+
+def map_rows(
+    score: Callable[[Rows], np.ndarray], rows: Rows, n_centres: int, shape: tuple, n_jobs=None
+) -> np.ndarray:
+    """Return what ``score`` makes of each row, an array of that shape, block by block.
+
+    Rows are read one block at a time: a memory-mapped array need not fit into memory.
+    """
+    n_rows = rows.shape[0]
+    block_rows = max(_BLOCK // (n_centres + rows.shape[1] + 2), 64)
+    out = np.empty((n_rows, *shape))
+    if n_rows <= block_rows:
+        out[:] = score(rows)
+        return out
 
     def fill(start, stop):
-        out[start:stop] = columns(rows[start:stop]) @ coef
+        out[start:stop] = score(rows[start:stop])
 
-    block_rows = max(_BLOCK // (centres.shape[0] + rows.shape[1] + 2), 64)
-    if rows.shape[0] <= block_rows:
-        fill(0, rows.shape[0])
-        return out
     with RowThreads(n_jobs) as threads:
-        list(threads.map(fill, rows.shape[0], block_rows))
+        list(threads.map(fill, n_rows, block_rows))
     return out
 
 

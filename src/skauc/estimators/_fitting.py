@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from skauc.basis import Basis
+from skauc.estimators._hard_rows import draw_hard_rows
+from skauc.exceptions import InvalidDataError
 from skauc.kernels import same_format
+from skauc.lots import Drawn, Either, Lottery, draw_lots
 from skauc.model import Model, PathRecord
 from skauc.moments import feature_moments
 from skauc.objective import Objective, Point
@@ -20,14 +25,20 @@ from skauc.scaling import RankScaling
 from skauc.selection import Selector
 from skauc.validation import TrainingData
 
-# Refinement works on this many rows, which give a good direction at a fraction of the cost.
-SAMPLE_ROWS = 8_000
-# Steps of the descent: at sizes on the way, at the last size, and on all rows in the end.
+# Refinement works on this many rows, which give a good direction at a fraction of the cost;
+# in the end, and where there are no more from the start, on this many.
+SAMPLE_ROWS = 4_000
+HARD_ROWS = 8_000
+# Steps of the descent: at sizes on the way, and at the last size; where the sample is not the
+# whole, these before and those on hard rows.
 STEPS_ON_THE_WAY = 20
 STEPS_AT_THE_END = 60
-STEPS_ON_ALL_ROWS = 12
+STEPS_BEFORE_HARD_ROWS = 30
+STEPS_ON_HARD_ROWS = 40
 # The coefficients on the way of a descent need not be exact.
 DESCENT_TOL = 1e-2
+# Newton steps of a descent that share a Hessian.
+HESSIAN_USES = 4
 # Smallest basis that is refined before it grows on.
 FIRST_REFINED = 4
 
@@ -42,7 +53,7 @@ class LinearTerm:
     @classmethod
     def of(cls, data: TrainingData) -> LinearTerm:
         """Return the term for these rows."""
-        mean, variance = feature_moments(data.X, data.weights)
+        mean, variance = feature_moments(data)
         total = float(variance.sum())
         return cls(mean, 1.0 / np.sqrt(total) if total > 0 else 1.0)
 
@@ -59,12 +70,12 @@ class Fitting:
         data: TrainingData,
         linear: LinearTerm | None = None,
         scaling: RankScaling | None = None,
-        row_numbers: np.ndarray | None = None,
+        sample: TrainingData | None = None,
     ):
         self.objective, self.basis = objective, basis
         self.selector, self.minimise = selector, minimise
         self.data, self.linear, self.scaling = data, linear, scaling
-        self.row_numbers = row_numbers
+        self.sample = sample
         self.records: list[PathRecord] = []
         self.models: dict[int, Model] = {}
         self.generation = 0
@@ -127,7 +138,7 @@ class Fitting:
         """Put refined centres and scales in the place of the basis."""
         solved, point = solve_for_shape(self.objective, self.basis, found, self.minimise)
         kernels = [replace(kernel, scales=solved.shape.scales) for kernel in self.basis.kernels]
-        centres = same_format(solved.shape.centres, self.data.X)
+        centres = same_format(solved.shape.centres, self.basis.centres)
         self.basis = self.basis.reshaped(kernels, centres, solved.factor)
         self.weights = point.weights
         self.generation += 1
@@ -174,7 +185,7 @@ class Fitting:
         )
 
     def _row_numbers(self, indices: np.ndarray) -> np.ndarray:
-        return indices if self.row_numbers is None else self.row_numbers[indices]
+        return indices if self.sample is None else self.sample.row_numbers[indices]
 
 
 def refined_sizes(n_basis: int) -> list[int]:
@@ -185,24 +196,79 @@ def refined_sizes(n_basis: int) -> list[int]:
     return sizes
 
 
-def draw_sample(data: TrainingData, held_out: np.ndarray, random_state) -> np.ndarray:
-    """Return rows to refine on, and of those held out up to a third as many."""
-    learning = np.flatnonzero((data.weights > 0) & ~held_out)
-    kept = random_state.permutation(np.flatnonzero(held_out))[: SAMPLE_ROWS // 3]
-    sample = balanced_sample(data.positive, learning, SAMPLE_ROWS, random_state)
-    return np.sort(np.concatenate((sample, kept)))
+@dataclass(frozen=True)
+class HeldOut:
+    """The first rows of each class by lot, kept for validation."""
+
+    lottery: Lottery
+    counts: tuple[int, int]
+
+    @cached_property
+    def rows(self) -> Drawn:
+        """The rows held out."""
+        return self.lottery.between((0, 0), self.counts)
+
+    @cached_property
+    def kept(self) -> Drawn:
+        """Those of them that a sample keeps: up to a third as many as it learns from."""
+        share = min(HARD_ROWS // 3 / sum(self.counts), 1.0)
+        return self.lottery.between((0, 0), tuple(math.ceil(share * n) for n in self.counts))
+
+    @property
+    def learning(self) -> tuple[int, int]:
+        """How many rows of each class are not held out."""
+        return tuple(np.subtract(self.lottery.counts, self.counts).tolist())
+
+    def sample(self) -> Either:
+        """Return rows to refine on, as even between the classes as may be, and those kept."""
+        size = HARD_ROWS if sum(self.learning) <= HARD_ROWS else SAMPLE_ROWS
+        last = np.add(self.counts, balanced_counts(self.learning, size))
+        return Either(self.kept, self.lottery.between(self.counts, tuple(last.tolist())))
+
+    def hard_sample(self, data: TrainingData, model: Model, sample: TrainingData) -> TrainingData:
+        """Return other rows to refine on, those that are hard for a model, and those kept."""
+        model = replace(model, scaling=None)
+        counts = balanced_counts(self.learning, HARD_ROWS)
+        seed = int(draw_lots(np.zeros(1), self.lottery.seed)[0] >> 32)
+        return draw_hard_rows(data, model, sample, counts, self.rows, self.kept, seed)
 
 
-def balanced_sample(positive: np.ndarray, rows: np.ndarray, size: int, random_state) -> np.ndarray:
-    """Return up to ``size`` of the rows, half of each class if there are as many.
+def hold_out(data: TrainingData, fraction: float, random_state) -> HeldOut:
+    """Choose a stratified part of the rows that count, at least one of each class."""
+    lottery = Lottery(data, random_state.randint(np.iinfo(np.int32).max))
+    counts = lottery.counts
+    n_rows = sum(counts)
+    n_held_out = max(math.ceil(n_rows * fraction), 2)
+    if min(counts) < 2 or not 2 <= n_held_out <= n_rows - 2:
+        raise InvalidDataError(
+            "`early_stopping` and `refine` hold out rows of both classes; the smaller class "
+            f"has {min(counts)} of {n_rows} rows and validation_fraction="
+            f"{fraction} takes {n_held_out} rows. Change `validation_fraction`, or set both to "
+            "False."
+        )
+    n_positive = min(max(round(n_held_out * counts[1] / n_rows), 1), counts[1] - 1)
+    n_negative = min(max(n_held_out - n_positive, 1), counts[0] - 1)
+    return HeldOut(lottery, (n_negative, n_positive))
+
+
+def balanced_counts(counts: tuple[int, int], size: int) -> tuple[int, int]:
+    """Return how many rows of each class make ``size`` rows, half of each if there are as many.
 
     The class ratio plays no part in a loss over pairs.
     """
+    n_fewer = min(min(counts), size // 2)
+    n_more = min(max(counts), size - n_fewer)
+    return (n_fewer, n_more) if counts[0] < counts[1] else (n_more, n_fewer)
+
+
+def balanced_sample(positive: np.ndarray, rows: np.ndarray, size: int, random_state) -> np.ndarray:
+    """Return up to ``size`` of the rows, half of each class if there are as many."""
     shuffled = random_state.permutation(rows)
-    of_class = [shuffled[positive[shuffled]], shuffled[~positive[shuffled]]]
-    fewer, more = sorted(of_class, key=len)
-    fewer = fewer[: size // 2]
-    return np.sort(np.concatenate((fewer, more[: size - len(fewer)])))
+    of_class = [shuffled[~positive[shuffled]], shuffled[positive[shuffled]]]
+    counts = balanced_counts(tuple(map(len, of_class)), size)
+    return np.sort(
+        np.concatenate([rows[:count] for rows, count in zip(of_class, counts, strict=True)])
+    )
 
 
 def _dense(centres) -> np.ndarray:

@@ -313,11 +313,11 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     train, test = fold
     part = data.part(np.concatenate((train, test)))
     if job.setting.scaling is not None:
-        part = replace(part, X=RankScaling.of(data.part(train)).transform(part.X))
+        part = part.transformed(RankScaling.of(data.part(train)).transform)
     model = _estimator(base, replace(job.setting, C=job.Cs[len(job.Cs) // 2]), job.n_candidates)
     capacity = model._capacity(part)
     with make_engine(model.engine, part, capacity=capacity, n_jobs=1) as engine:
-        engine.hold_out(np.arange(len(part.positive)) >= len(train))
+        engine.hold_out(lambda part: np.arange(part.n_rows) >= len(train))
         random_state = check_random_state(model.random_state)
         fitting = model._start_fitting(engine, part, capacity, random_state)
         fitting.pursue(job.sizes, lambda: model._has_converged(fitting.records))

@@ -17,6 +17,7 @@ from skauc.metrics import best_threshold
 from skauc.model import Model
 from skauc.queries import Queries, compare
 from skauc.validation import (
+    WeightedRows,
     check_graded,
     check_n_jobs,
     check_positive,
@@ -218,7 +219,7 @@ class KernelRankSVM(RankingClassifier):
     def _fit(self, rows: Rows, codes: np.ndarray, queries: Queries) -> None:
         from skauc.ranking import fit_ranking  # loads numba
 
-        gammas = resolve_gammas(self.gamma, self.kernel, rows, queries.weights)
+        gammas = resolve_gammas(self.gamma, self.kernel, WeightedRows(rows, queries.weights))
         kernel = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
         solution = fit_ranking(
             kernel,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from skauc.basis import Basis
@@ -15,19 +14,21 @@ from skauc.engines import ENGINES, Engine, make_engine
 from skauc.estimators._classifier import PathClassifier, path_attributes
 from skauc.estimators._fitting import (
     DESCENT_TOL,
+    HESSIAN_USES,
     STEPS_AT_THE_END,
-    STEPS_ON_ALL_ROWS,
+    STEPS_BEFORE_HARD_ROWS,
+    STEPS_ON_HARD_ROWS,
     STEPS_ON_THE_WAY,
     Fitting,
     LinearTerm,
-    draw_sample,
+    hold_out,
     refined_sizes,
 )
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.model import PathRecord
 from skauc.moments import feature_moments
-from skauc.newton import SOLVERS, make_step, minimise
+from skauc.newton import SOLVERS, RememberedHessian, cholesky_step, make_step, minimise
 from skauc.objective import Objective, pair_weight
 from skauc.path import SCHEDULES, retraining_sizes
 from skauc.refine import Refiner
@@ -103,7 +104,8 @@ class SparseKernelAUC(PathClassifier):
         "rbf" only. A stratified part of the rows is held out to stop the descent and to choose
         between the refined and the unrefined model, and joins the others in the last fit of the
         coefficients. The basis is refined at 4 centres or so and whenever it has doubled,
-        on a sample of the rows where there are many, and on all of them in the end.
+        on a sample of the rows where there are many; in the end on a sample of those that have
+        most part in the loss. The coefficients are then fitted to all rows.
     early_stopping : bool, default=False
         Hold out a stratified part of the rows, end when its AUC stops improving, and keep the
         smallest model whose validation AUC is within ``tol`` of the best.
@@ -190,8 +192,7 @@ class SparseKernelAUC(PathClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.model_selection import train_test_split
-    >>> from sklearn.pipeline import make_pipeline
+    >>>     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from skauc import SparseKernelAUC
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -286,17 +287,21 @@ class SparseKernelAUC(PathClassifier):
         """Fit, and return the interrupt that ended it early with a model in hand."""
         scaling, data = scale(self.scaling, check_training(self, X, y, sample_weight))
         random_state = check_random_state(self.random_state)
-        held_out = self._hold_out(data, random_state)
+        held_out = None
+        if self.early_stopping or self.refine:
+            held_out = hold_out(data, self.validation_fraction, random_state)
         self.classes_ = data.classes
-        self.feature_spread_ = np.sqrt(feature_moments(data.X, data.weights)[1])
+        self.feature_spread_ = np.sqrt(feature_moments(data)[1])
         capacity = self._capacity(data)
-        make = partial(make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs)
+        make = partial(
+            make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows
+        )
         reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
         interrupt = None
-        rows = draw_sample(data, held_out, random_state) if self.refine else None
-        with make(data if rows is None else data.part(rows)) as engine:
-            engine.hold_out(held_out if rows is None else held_out[rows])
-            fitting = self._start_fitting(engine, data, capacity, random_state, scaling, rows)
+        sample = data.take(held_out.sample()) if self.refine else None
+        with make(data if sample is None else sample) as engine:
+            engine.hold_out(None if held_out is None else held_out.rows)
+            fitting = self._start_fitting(engine, data, capacity, random_state, scaling, sample)
 
             def report() -> bool:
                 stop = reporter.task("centre", partial(_attributes, fitting))
@@ -318,17 +323,17 @@ class SparseKernelAUC(PathClassifier):
         return interrupt
 
     def _capacity(self, data: TrainingData) -> int:
-        n_linear = data.X.shape[1] if self.linear_term else 0
+        n_linear = data.n_features if self.linear_term else 0
         n_widths = 1 if isinstance(self.gamma, str) else np.size(self.gamma)
-        return n_linear + min(self.n_basis, data.X.shape[0] * n_widths)
+        return n_linear + min(self.n_basis, data.n_rows * n_widths)
 
     def _start_fitting(
-        self, engine, data: TrainingData, capacity, random_state, scaling=None, rows=None
+        self, engine, data: TrainingData, capacity, random_state, scaling=None, sample=None
     ) -> Fitting:
-        gammas = resolve_gammas(self.gamma, self.kernel, data.X, data.weights)
+        gammas = resolve_gammas(self.gamma, self.kernel, data)
         kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
         linear = LinearTerm.of(data) if self.linear_term else None
-        n_linear = data.X.shape[1] if self.linear_term else 0
+        n_linear = data.n_features if self.linear_term else 0
         optimise = partial(
             minimise, step=make_step(self.solver, capacity), tol=self.tol, max_iter=self.max_iter
         )
@@ -342,7 +347,7 @@ class SparseKernelAUC(PathClassifier):
         )
         basis = Basis(kernels, capacity, engine.precision, n_linear)
         objective = self._objective(engine)
-        return Fitting(objective, basis, selector, optimise, data, linear, scaling, rows)
+        return Fitting(objective, basis, selector, optimise, data, linear, scaling, sample)
 
     def _objective(self, engine: Engine) -> Objective:
         return Objective(engine, pair_weight(self.C, engine))
@@ -354,22 +359,34 @@ class SparseKernelAUC(PathClassifier):
             fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
 
     def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
-        """Pursue and refine in turn, each time to twice the size; then go on with all rows."""
-        descend = partial(Refiner, partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL)))
+        """Pursue and refine in turn, each time to twice the size; end with hard and all rows."""
+        is_whole = fitting.sample.n_rows == sum(held_out.lottery.counts)
+        n_last_steps = STEPS_AT_THE_END if is_whole else STEPS_BEFORE_HARD_ROWS
         for size in refined_sizes(self.n_basis):
             is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
             is_last = is_ended or size == self.n_basis or len(fitting.basis) < size
-            fitting.refine(descend(STEPS_AT_THE_END if is_last else STEPS_ON_THE_WAY))
+            fitting.refine(self._refiner(fitting, n_last_steps if is_last else STEPS_ON_THE_WAY))
             if is_last:
                 break
-        if len(fitting.row_numbers) == np.count_nonzero(fitting.data.weights):
+        if is_whole:
             self._finish(fitting, fitting.objective.engine)
             return
-        with make(fitting.data) as engine:
-            engine.hold_out(held_out)
+        model = fitting.models[len(fitting.basis)]
+        with make(held_out.hard_sample(fitting.data, model, fitting.sample)) as engine:
+            engine.hold_out(held_out.rows)
             fitting.move_to(self._objective(engine))
-            fitting.refine(descend(STEPS_ON_ALL_ROWS))
+            fitting.refine(self._refiner(fitting, STEPS_ON_HARD_ROWS))
+        with make(fitting.data) as engine:
+            fitting.move_to(self._objective(engine))
             self._finish(fitting, engine)
+
+    def _refiner(self, fitting: Fitting, n_steps: int) -> Refiner:
+        """Return a descent of that many steps, whose coefficients need not be exact."""
+        step = fitting.minimise.keywords["step"]
+        step = RememberedHessian(HESSIAN_USES) if step is cholesky_step else step
+        return Refiner(
+            partial(fitting.minimise, step=step, tol=max(self.tol, DESCENT_TOL)), n_steps
+        )
 
     def _finish(self, fitting: Fitting, engine: Engine) -> None:
         """Fit the coefficients of the last model to all rows, those held out included."""
@@ -402,32 +419,6 @@ class SparseKernelAUC(PathClassifier):
         check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
         check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
-
-    def _hold_out(self, data: TrainingData, random_state) -> np.ndarray | None:
-        """Return a mask of the rows to validate on, or None."""
-        if not (self.early_stopping or self.refine):
-            return None
-        rows = np.flatnonzero(data.weights)
-        positive = data.positive[rows]
-        n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
-        n_held_out = max(int(np.ceil(len(rows) * self.validation_fraction)), 2)
-        if n_fewest < 2 or not 2 <= n_held_out <= len(rows) - 2:
-            raise InvalidDataError(
-                "`early_stopping` and `refine` hold out rows of both classes; the smaller class "
-                f"has {n_fewest} of {len(rows)} rows and validation_fraction="
-                f"{self.validation_fraction} takes {n_held_out} rows. Change "
-                "`validation_fraction`, or set both to False."
-            )
-        _, taken = train_test_split(
-            rows, test_size=n_held_out, stratify=positive, random_state=random_state
-        )
-        if len(np.unique(data.positive[taken])) < 2:
-            missing = np.setdiff1d([True, False], data.positive[taken])
-            one = np.flatnonzero(data.positive[rows] == missing[0])
-            taken = np.append(taken, rows[random_state.choice(one)])
-        held_out = np.zeros(len(data.positive), dtype=bool)
-        held_out[taken] = True
-        return held_out
 
     def _has_converged(self, records: list[PathRecord]) -> bool:
         """Tell whether the last retrainings brought no significant change."""

@@ -287,8 +287,8 @@ class SparseKernelAUCCV(PathClassifier):
 
     def _resolved_gammas(self, data: TrainingData) -> list:
         if self.gammas is not None:
-            return [resolve_gammas(gamma, "rbf", data.X, data.weights) for gamma in self.gammas]
-        unit = resolve_gammas("scale", "rbf", data.X, data.weights)[0]
+            return [resolve_gammas(gamma, "rbf", data) for gamma in self.gammas]
+        unit = resolve_gammas("scale", "rbf", data)[0]
         return [list(np.atleast_1d(multiple) * unit) for multiple in DEFAULT_GAMMAS]
 
     def _folds(self, data: TrainingData, seed: int) -> list:

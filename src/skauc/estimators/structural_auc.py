@@ -211,7 +211,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
 
     def _make_kernel(self, data: TrainingData) -> Kernel:
         has_gamma = self.kernel in ("rbf", "laplacian", "polynomial")
-        gammas = resolve_gammas(self.gamma, self.kernel, data.X, data.weights) if has_gamma else []
+        gammas = resolve_gammas(self.gamma, self.kernel, data) if has_gamma else []
         return make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
 
     def _make_space(self, kernel: Kernel, data: TrainingData, threads: RowThreads) -> Space:

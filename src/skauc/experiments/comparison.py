@@ -8,15 +8,23 @@ training part alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from itertools import islice, product
 
 import numpy as np
 
 from skauc.datasets import CATALOGUE, load_dataset
-from skauc.experiments.methods import Outcome, make_methods
-from skauc.experiments.protocol import Protocol, inner_parts, part_of, split_numbers
+from skauc.experiments.methods import Method, Outcome, Stage, make_methods
+from skauc.experiments.protocol import (
+    MANY_ROWS,
+    SOME_ROWS,
+    Protocol,
+    inner_parts,
+    part_of,
+    split_numbers,
+)
 from skauc.experiments.runner import Key, Task
 
 _DIGITS = 5
@@ -40,58 +48,99 @@ class Choice:
 
 @dataclass(frozen=True)
 class Summary:
-    """One method on one data set: the best setting of the grid, and nested choices, by fold."""
+    """One method on one data set: the best setting of the grid, and nested choices, by fold.
+
+    A nested choice is None where the inner folds have not ended.
+    """
 
     data: str
     method: str
     folds: tuple[tuple[int, int], ...]
     best: tuple[Choice, ...]
-    nested: tuple[Choice, ...]
+    nested: tuple[Choice | None, ...]
     cpu_seconds: tuple[float, ...]
 
 
 def comparison_settings(experiment: str, protocol: Protocol) -> dict:
     """Return what the results depend on."""
-    grids = {name: method.grid() for name, method in make_methods(protocol).items()}
+    tiers = {
+        f"up to {SOME_ROWS} rows": 0,
+        f"up to {MANY_ROWS} rows": SOME_ROWS + 1,
+        "more rows": MANY_ROWS + 1,
+    }
     return {
         "experiment": experiment,
         "protocol": protocol.as_dict(),
-        "grids": grids,
+        "grids": {
+            tier: {name: m.grid() for name, m in make_methods(protocol, n_rows).items()}
+            for tier, n_rows in tiers.items()
+        },
         "data": {name: info.checksum for name, info in CATALOGUE.items()},
     }
+
+
+def methods_for(name: str, protocol: Protocol) -> dict[str, Method]:
+    """Return the methods with their grids for that data set."""
+    return make_methods(protocol, CATALOGUE[name].n_train)
 
 
 def comparison_tasks(
     datasets: Sequence[str], methods: Sequence[str], n_runs: int, protocol: Protocol
 ) -> list[Task]:
-    """Return a task for every fold: all data sets with the first fold, then the next."""
+    """Return a task for every slice of a grid on every fold and inner fold, run by run.
+
+    Of a run the largest data sets come first, so that no long task is left when the others end.
+    """
     tasks = []
-    for order, name in enumerate(datasets):
-        numbers = split_numbers(CATALOGUE[name].n_test > 0, n_runs)
-        for (run, fold), method in ((n, m) for n in numbers for m in methods):
-            work = partial(evaluate_fold, name, method, run, fold, protocol)
-            tasks.append((run, fold, order, Task((name, method, run, fold), work)))
-    tasks.sort(key=lambda entry: entry[:3])
+    for name in datasets:
+        known = methods_for(name, protocol)
+        for run, fold in split_numbers(CATALOGUE[name].n_test > 0, n_runs):
+            for key in _keys(name, methods, known, run, fold, protocol):
+                work = partial(evaluate_slice, *key, protocol)
+                tasks.append((run, -CATALOGUE[name].n_train, Task(key, work)))
+    tasks.sort(key=lambda entry: entry[:2])
     return [task for *_, task in tasks]
 
 
-def evaluate_fold(name: str, method: str, run: int, fold: int, protocol: Protocol) -> list[dict]:
-    """Return a line for every setting on one fold, and the choice of the inner folds last."""
-    learner = make_methods(protocol)[method]
+def _keys(name, methods, known: dict[str, Method], run, fold, protocol: Protocol) -> Iterator[Key]:
+    parts = range(1 + protocol.n_inner(CATALOGUE[name].n_train))
+    for method in methods:
+        for part, number in product(parts, range(len(known[method].slices()))):
+            yield name, method, run, fold, part, number
+
+
+def evaluate_slice(
+    name: str, method: str, run: int, fold: int, inner: int, number: int, protocol: Protocol
+) -> list[dict]:
+    """Return the outcomes of a slice of the grid on a fold (0) or on one of its inner folds.
+
+    Those of a fold are a line for every setting; those of an inner fold, by which settings are
+    chosen and nothing else, are one line.
+    """
+    learner = methods_for(name, protocol)[method].slices()[number]
     part = part_of(_load(name), run, fold, protocol)
+    if inner > 0:
+        part = next(islice(inner_parts(part, protocol), inner - 1, None))
     seed = protocol.seed + 1000 * run + fold
-    outcomes = list(learner.outcomes(part, seed))
-    inner = [list(learner.outcomes(p, seed)) for p in inner_parts(part, protocol)]
-    choice = choose(inner, outcomes)
-    lines = [
+    outcomes = [
         {
-            "seed": seed,
             "parameters": outcome.parameters,
             "stages": [[s.number, round(s.auc, _DIGITS), s.n_basis] for s in outcome.stages],
         }
-        for outcome in outcomes
+        for outcome in learner.outcomes(part, seed)
     ]
-    return [*lines, {"seed": seed, "nested": asdict(choice)}]
+    if inner > 0:
+        return [{"seed": seed, "outcomes": outcomes}]
+    return [{"seed": seed, **outcome} for outcome in outcomes]
+
+
+def _outcomes(lines: Iterable[dict]) -> list[Outcome]:
+    """Return what the lines of a task hold."""
+    found = (outcome for line in lines for outcome in line.get("outcomes", [line]))
+    return [
+        Outcome(each["parameters"], tuple(Stage(*stage) for stage in each["stages"]))
+        for each in found
+    ]
 
 
 def choose(inner: Sequence[Iterable[Outcome]], outer: Iterable[Outcome]) -> Choice:
@@ -108,7 +157,7 @@ def choose(inner: Sequence[Iterable[Outcome]], outer: Iterable[Outcome]) -> Choi
     outcome = next(o for o in outer if _named(o.parameters) == name)
     earlier = [s for s in outcome.stages if s.number <= number]
     stage = earlier[-1] if earlier else outcome.stages[0]
-    return Choice(outcome.parameters, stage.number, round(stage.auc, _DIGITS), stage.n_basis)
+    return Choice(outcome.parameters, stage.number, stage.auc, stage.n_basis)
 
 
 def best_point(tables: Sequence[dict[Point, float]]) -> Point:
@@ -123,27 +172,51 @@ def best_point(tables: Sequence[dict[Point, float]]) -> Point:
     return min(common, key=merit)
 
 
-def summarise(finished: dict[Key, list[dict]], datasets, methods, n_runs: int) -> list[Summary]:
+def summarise(
+    finished: dict[Key, list[dict]], datasets, methods, n_runs: int, protocol: Protocol
+) -> list[Summary]:
     """Return the summaries of what has ended so far, in the order asked for."""
     summaries = []
-    for name in datasets:
+    for name, method in product(datasets, methods):
+        n_slices = len(methods_for(name, protocol)[method].slices())
+        n_inner = protocol.n_inner(CATALOGUE[name].n_train)
         numbers = split_numbers(CATALOGUE[name].n_test > 0, n_runs)
-        for method in methods:
-            done = [n for n in numbers if (name, method, *n) in finished]
-            if done:
-                lines = [finished[name, method, *numbers] for numbers in done]
-                summaries.append(_summary(name, method, done, lines))
+        folds = {
+            (run, fold): FoldResult.of(finished, (name, method, run, fold), n_inner, n_slices)
+            for run, fold in numbers
+        }
+        folds = {number: result for number, result in folds.items() if result.outer}
+        if folds:
+            summaries.append(_summary(name, method, folds))
     return summaries
 
 
-def _summary(name: str, method: str, folds: list, lines: list[list[dict]]) -> Summary:
+@dataclass(frozen=True)
+class FoldResult:
+    """The outcomes on a fold and on its inner folds; empty where they have not all ended."""
+
+    outer: list[Outcome]
+    inner: list[list[Outcome]]
+    cpu_seconds: float
+
+    @classmethod
+    def of(cls, finished: dict, key: Key, n_inner: int, n_slices: int) -> FoldResult:
+        """Gather the slices."""
+        seconds = 0.0
+        parts = []
+        for part in range(1 + n_inner):
+            slices = [finished.get((*key, part, number)) for number in range(n_slices)]
+            ended = [lines for lines in slices if lines is not None]
+            seconds += sum(lines[-1]["cpu_seconds"] for lines in ended)
+            parts.append([o for lines in ended for o in _outcomes(lines)] * (None not in slices))
+        outer, *inner = parts
+        return cls(outer, inner if all(inner) else [], round(seconds, 3))
+
+
+def _summary(name: str, method: str, folds: dict[tuple[int, int], FoldResult]) -> Summary:
     tables = [
-        {
-            (_named(line["parameters"]), number): (score, n_basis)
-            for line in of_fold[:-1]
-            for number, score, n_basis in line["stages"]
-        }
-        for of_fold in lines
+        {(_named(o.parameters), s.number): (s.auc, s.n_basis) for o in f.outer for s in o.stages}
+        for f in folds.values()
     ]
     point = best_point([{p: value[0] for p, value in table.items()} for table in tables])
     parameters = json.loads(point[0])
@@ -152,8 +225,8 @@ def _summary(name: str, method: str, folds: list, lines: list[list[dict]]) -> Su
         method,
         tuple(folds),
         tuple(Choice(parameters, point[1], *table[point]) for table in tables),
-        tuple(Choice(**of_fold[-1]["nested"]) for of_fold in lines),
-        tuple(of_fold[-1]["cpu_seconds"] for of_fold in lines),
+        tuple(choose(f.inner, f.outer) if f.inner else None for f in folds.values()),
+        tuple(f.cpu_seconds for f in folds.values()),
     )
 
 
@@ -166,7 +239,7 @@ def compact_lines(summaries: Iterable[Summary]) -> list[dict]:
             "run": run,
             "fold": fold,
             "best": asdict(best),
-            "nested": asdict(nested),
+            "nested": None if nested is None else asdict(nested),
             "cpu_seconds": seconds,
         }
         for summary in summaries

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import product
 from typing import Protocol as Interface
@@ -24,17 +24,28 @@ from sklearn.svm import SVC
 
 from skauc.estimators import SparseKernelAUC
 from skauc.estimators._tuning import Job, Setting, score_job
-from skauc.experiments.protocol import Part, Protocol, gamma_of, to_scale_free
-from skauc.kernels import RBF, Kernel
+from skauc.experiments.protocol import (
+    MANY_ROWS,
+    SOME_ROWS,
+    Grid,
+    Part,
+    Protocol,
+    gamma_of,
+    to_scale_free,
+)
+from skauc.experiments.rank_svm import rank_svm_results
+from skauc.kernels import RBF
 from skauc.metrics import auc
 from skauc.online import OILK, AdaOAM
 from skauc.path import retraining_sizes
 from skauc.validation import check_training
 
-# Retrainings without a change of the validation AUC after which a pursuit ends.
-_PATIENCE = 5
-_CHANGE = 1e-4
-_GRAM_MEGABYTES = 4000
+# Beyond these rows a kernel matrix in float64 is too much to give to SVC.
+_MOST_MATRIX_ROWS = 8_000
+
+
+# A scaling, and whether there is a linear term.
+Structure = tuple[str | None, bool]
 
 
 @dataclass(frozen=True)
@@ -62,54 +73,66 @@ class Method(Interface):
     def grid(self) -> dict:
         """Return what the method tries, for the record."""
 
+    def slices(self) -> tuple[Method, ...]:
+        """Return the method on parts of its grid that share no work."""
+
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
         """Learn from the training rows at every setting; yield the AUCs of the test rows."""
 
 
 @dataclass(frozen=True)
 class Pursuit:
-    """Sparse Kernel AUC: one pursuit a sigma, at the middle C; all C solved on its columns."""
+    """Sparse Kernel AUC: a few pursuits a sigma, each for neighbouring Cs and at the middle one.
 
-    protocol: Protocol
+    Of the sizes at which a pursuit is retrained, every ``judged_every``-th is judged, the last
+    included.
+    """
+
+    C_pairs: tuple[float, ...]
+    sigmas: tuple[float, ...]
     selection: str
     most_basis: int
+    n_pursuits: int = 1
+    structures: tuple[Structure, ...] = ((None, False),)
+    judged_every: int = 2
     package: str | None = None
 
     def grid(self) -> dict:
         """Return the paper's grid."""
-        return {
-            "C_pair": list(self.protocol.C_pairs),
-            "sigma": list(self.protocol.sigmas),
-            "selection": self.selection,
-            "most_basis": self.most_basis,
-        }
+        names = "C_pairs", "sigmas", "selection", "most_basis", "n_pursuits", "structures"
+        return _grid_of(self, *names, "judged_every")
+
+    def slices(self) -> tuple[Method, ...]:
+        """Return one for each structure and sigma."""
+        return tuple(
+            replace(self, structures=(structure,), sigmas=(sigma,))
+            for structure, sigma in product(self.structures, self.sigmas)
+        )
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Pursue once a sigma."""
+        """Pursue a few times a structure and sigma."""
         part = part.scaled(StandardScaler())
-        for sigma in self.protocol.sigmas:
-            yield from self._with_sigma(part, sigma, seed)
+        groups = [group.tolist() for group in np.array_split(self.C_pairs, self.n_pursuits)]
+        for structure, sigma, C_pairs in product(self.structures, self.sigmas, groups):
+            yield from self._pursue(part, structure, sigma, C_pairs, seed)
 
-    def _with_sigma(self, part: Part, sigma: float, seed: int) -> Iterator[Outcome]:
+    def _pursue(
+        self, part: Part, structure: Structure, sigma: float, C_pairs: list, seed: int
+    ) -> Iterator[Outcome]:
         n_train, n_test = len(part.y_train), len(part.y_test)
         n_basis = max(min(n_train // 2, self.most_basis), 1)
-        C_pair_of = {
-            to_scale_free(C_pair, part.y_train): C_pair for C_pair in self.protocol.C_pairs
-        }
-        base = SparseKernelAUC(
-            selection=self.selection,
-            early_stopping=True,
-            n_iter_no_change=_PATIENCE,
-            tol=_CHANGE,
-            random_state=seed,
-        )
+        C_pair_of = {to_scale_free(C_pair, part.y_train): C_pair for C_pair in C_pairs}
+        # No early stop, for the size is part of the setting: eight retrainings without a better
+        # AUC ended a pursuit of ijcnn1 at 16 basis functions, with 4 as the best.
+        base = SparseKernelAUC(selection=self.selection, random_state=seed)
         X = np.vstack((part.X_train, part.X_test))
         data = check_training(base, X, np.concatenate((part.y_train, part.y_test)))
         rows = np.arange(n_train + n_test)
-        setting = Setting(None, gamma_of(sigma), False, False, 1.0, n_basis)
+        scaling, linear_term = structure
+        setting = Setting(scaling, gamma_of(sigma), linear_term, False, 1.0, n_basis)
         sizes = sorted(retraining_sizes("geometric", n_basis))
-        # Every second of them is judged, the last included: a step of about the root of two.
-        job = Job(setting, 0, tuple(C_pair_of), base.n_candidates, sizes, sizes[::-2])
+        judged = sizes[:: -self.judged_every]
+        job = Job(setting, 0, tuple(C_pair_of), base.n_candidates, sizes, judged)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, scores = score_job(base, data, (rows[:n_train], rows[n_train:]), job)
@@ -117,89 +140,81 @@ class Pursuit:
         for found, score in scores.items():
             stages[found.C].append(Stage(found.n_basis, score, found.n_basis))
         for C, C_pair in C_pair_of.items():
-            yield Outcome({"C_pair": C_pair, "sigma": sigma}, tuple(stages[C]))
+            parameters = {"C_pair": C_pair, "sigma": sigma, **_words(structure)}
+            yield Outcome(parameters, tuple(stages[C]))
+
+
+def _words(structure: Structure) -> dict:
+    """Return what a structure has besides the kernel, as parameters."""
+    named = zip(("scaling", "linear_term"), structure, strict=True)
+    return {name: value for name, value in named if value}
 
 
 @dataclass(frozen=True)
 class Refined:
-    """Sparse Kernel AUC with centres and length scales that move; sizes of one fit are stages."""
+    """Sparse Kernel AUC with centres and length scales that move."""
 
     Cs: tuple[float, ...]
-    n_basis: int
+    sizes: tuple[int, ...]
+    structures: tuple[Structure, ...]
     package: str | None = None
 
     def grid(self) -> dict:
-        """Return C, free of the number of rows, and the largest size; gamma is learnt."""
-        return {"C": list(self.Cs), "n_basis": self.n_basis}
+        """Return C, free of the number of rows, and the rest; gamma is learnt."""
+        return _grid_of(self, "Cs", "sizes", "structures")
+
+    def slices(self) -> tuple[Method, ...]:
+        """Return one for each structure."""
+        return tuple(replace(self, structures=(structure,)) for structure in self.structures)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Fit once a C."""
+        """Fit every size of its own: only the last size of a fit sees all rows."""
         part = part.scaled(StandardScaler())
-        for C in self.Cs:
-            n_basis = max(min(len(part.y_train) // 2, self.n_basis), 1)
-            model = SparseKernelAUC(n_basis, C=C, refine=True, random_state=seed)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(part.X_train, part.y_train)
-            stages = tuple(
-                Stage(r.n_basis, auc(part.y_test, r.model.scores(part.X_test)), r.n_basis)
-                for r in model.path_
-                if r.is_refined
-            )
-            yield Outcome({"C": C}, stages)
+        for structure, C in product(self.structures, self.Cs):
+            parameters = {"C": C, **_words(structure)}
+            stages: dict[int, Stage] = {}
+            for size in sorted(self.sizes, reverse=True):
+                stages |= self._fit(part, size, parameters, seed)
+            yield Outcome(parameters, tuple(stages[size] for size in sorted(stages)))
+
+    def _fit(self, part: Part, size: int, parameters: dict, seed: int) -> dict[int, Stage]:
+        size = max(min(len(part.y_train) // 2, size), 1)
+        model = SparseKernelAUC(size, refine=True, random_state=seed, **parameters)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(part.X_train, part.y_train)
+        refined = [record for record in model.path_ if record.is_refined]
+        return {
+            r.n_basis: Stage(r.n_basis, auc(part.y_test, r.model.scores(part.X_test)), r.n_basis)
+            for r in refined
+        }
 
 
 @dataclass(frozen=True)
 class RankSVM:
     """Kernel RankSVM over all rows: one kernel matrix a sigma."""
 
-    protocol: Protocol
+    C_pairs: tuple[float, ...]
+    sigmas: tuple[float, ...]
+    device: str
     package: str | None = None
 
     def grid(self) -> dict:
         """Return the paper's grid."""
-        return {"C_pair": list(self.protocol.C_pairs), "sigma": list(self.protocol.sigmas)}
+        return _grid_of(self, "C_pairs", "sigmas")
+
+    def slices(self) -> tuple[Method, ...]:
+        """Return one for each sigma."""
+        return tuple(replace(self, sigmas=(sigma,)) for sigma in self.sigmas)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
         """Fit every C over each kernel matrix."""
         part = part.scaled(StandardScaler())
-        for sigma in self.protocol.sigmas:
-            found = rank_svm_results(part, RBF(gamma_of(sigma)), self.protocol.C_pairs)
+        for sigma in self.sigmas:
+            found = rank_svm_results(part, RBF(gamma_of(sigma)), self.C_pairs, self.device)
             for C_pair, solved in found.items():
                 stage = Stage(0, solved.auc, solved.n_support)
                 yield Outcome({"C_pair": C_pair, "sigma": sigma}, (stage,))
-
-
-@dataclass(frozen=True)
-class RankSVMResult:
-    """The AUC of one C on the test rows, and the size of the model before and after polishing."""
-
-    auc: float
-    n_unpolished: int
-    n_support: int
-
-
-def rank_svm_results(part: Part, kernel: Kernel, C_pairs) -> dict[float, RankSVMResult]:
-    """Fit every weight of a pair over one kernel matrix, as `KernelRankSVM.fit` does."""
-    from skauc.engines.gram import GramMatrix  # these load numba
-    from skauc.preferences import Preferences
-    from skauc.ranking import RankingProblem, solve
-
-    grades = part.y_train.astype(np.int64)
-    preferences = Preferences(np.array([0, len(grades)]), grades, np.ones(len(grades)))
-    columns = kernel.columns(part.X_train, np.float64)(part.X_test)
-    found = {}
-    with GramMatrix(kernel, part.X_train, cache_size=_GRAM_MEGABYTES) as gram:
-        for C_pair in C_pairs:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                solution = solve(RankingProblem(gram, preferences, C_pair), tol=1e-3, max_iter=100)
-            found[C_pair] = RankSVMResult(
-                auc(part.y_test, columns @ solution.place.coef),
-                int(np.count_nonzero(solution.unpolished.coef)),
-                int(np.count_nonzero(solution.place.coef)),
-            )
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +230,13 @@ class Online:
         """Return the learner's own grid."""
         return self.values
 
+    def slices(self) -> tuple[Method, ...]:
+        """Return one for each value of the first parameter."""
+        name, *_ = self.values
+        return tuple(
+            replace(self, values={**self.values, name: [value]}) for value in self.values[name]
+        )
+
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
         """Learn once a setting."""
         part = part.scaled(clone(self.scaler))
@@ -228,7 +250,7 @@ class Online:
 
 @dataclass(frozen=True)
 class SupportVectors:
-    """scikit-learn's SVC: one kernel matrix a sigma; C weighs a row."""
+    """scikit-learn's SVC: one kernel matrix a sigma, where there is room; C weighs a row."""
 
     Cs: tuple[float, ...]
     sigmas: tuple[float, ...]
@@ -236,19 +258,29 @@ class SupportVectors:
 
     def grid(self) -> dict:
         """Return C of a row and the paper's sigma."""
-        return {"C": list(self.Cs), "sigma": list(self.sigmas)}
+        return _grid_of(self, "Cs", "sigmas")
+
+    def slices(self) -> tuple[Method, ...]:
+        """Return one for each sigma."""
+        return tuple(replace(self, sigmas=(sigma,)) for sigma in self.sigmas)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
         """Fit every C over each kernel matrix."""
         part = part.scaled(StandardScaler())
         for sigma in self.sigmas:
-            inner = rbf_kernel(part.X_train, gamma=gamma_of(sigma))
-            across = rbf_kernel(part.X_test, part.X_train, gamma=gamma_of(sigma))
+            kernel, inner, across = self._rows(part, gamma_of(sigma))
             for C in self.Cs:
-                model = SVC(C=C, kernel="precomputed", cache_size=500).fit(inner, part.y_train)
-                score = auc(part.y_test, model.decision_function(across))
+                model = SVC(C=C, gamma=gamma_of(sigma), kernel=kernel, cache_size=500)
+                score = auc(part.y_test, model.fit(inner, part.y_train).decision_function(across))
                 stage = Stage(0, score, int(model.n_support_.sum()))
                 yield Outcome({"C": C, "sigma": sigma}, (stage,))
+
+    def _rows(self, part: Part, gamma: float) -> tuple[str, np.ndarray, np.ndarray]:
+        """Return the kernel as SVC calls it, and the rows to learn from and to judge."""
+        if len(part.X_train) > _MOST_MATRIX_ROWS:
+            return "rbf", part.X_train, part.X_test
+        inner = rbf_kernel(part.X_train, gamma=gamma)
+        return "precomputed", inner, rbf_kernel(part.X_test, part.X_train, gamma=gamma)
 
 
 @dataclass(frozen=True)
@@ -262,11 +294,11 @@ class Boosting:
 
     def grid(self) -> dict:
         """Return the leaves of a tree, the learning rates and the numbers of trees."""
-        return {
-            "num_leaves": list(self.leaves),
-            "learning_rate": list(self.rates),
-            "trees": list(self.trees),
-        }
+        return _grid_of(self, "leaves", "rates", "trees")
+
+    def slices(self) -> tuple[Method, ...]:
+        """Return one for each number of leaves."""
+        return tuple(replace(self, leaves=(leaves,)) for leaves in self.leaves)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
         """Fit once a shape of trees."""
@@ -302,25 +334,55 @@ ADAOAM_GRID = {
 }
 
 
-def make_methods(protocol: Protocol) -> dict[str, Method]:
-    """Return the methods by their names."""
-    brief = protocol.is_brief
-    every = 2 if brief else 1
+STRUCTURES = ((None, False), (None, True), ("rank", False))
+OWN_GRID = Grid(tuple(10.0**k for k in range(-3, 2)), tuple(2.0**k for k in range(-1, 6)))
+# A quarter of the most basis functions that the paper prints, 431.
+QUARTER = 107
+_TREES = (25, 50, 100, 200)
+
+
+def make_methods(protocol: Protocol, n_rows: int = 0) -> dict[str, Method]:
+    """Return the methods by their names, with their grids for a data set of that many rows."""
+    grid = protocol.grid(n_rows, MANY_ROWS)
+    # What takes all rows as basis functions costs their square.
+    dear = protocol.grid(n_rows, SOME_ROWS)
+    device = protocol.device if n_rows > SOME_ROWS else "cpu"
+    is_many = n_rows > MANY_ROWS
+    if protocol.is_brief:
+        n_pursuits, every = 1, 2
+        best = Grid(protocol.C_pairs[::2], protocol.sigmas[1:4])
+        refined = Refined((0.3, 3.0), (16,), STRUCTURES)
+        vectors = SupportVectors((0.01, 1.0, 100.0), dear.sigmas)
+        trees = Boosting((7,), (0.1,), _TREES)
+    else:
+        n_pursuits, every = 3, 1
+        best = Grid((1e-4, 1e-3, 1e-2, 1e-1), (1.0, 2.0, 4.0)) if is_many else OWN_GRID
+        sizes = (16, 32, 64, 96) if SOME_ROWS < n_rows <= MANY_ROWS else (16, 32, 64)
+        refined = Refined((1.0, 10.0) if is_many else (0.1, 1.0, 10.0, 100.0), sizes, STRUCTURES)
+        vectors = SupportVectors(tuple(10.0**k for k in range(-2, 4)), dear.sigmas)
+        if is_many:
+            vectors = SupportVectors((1.0, 10.0, 100.0), (1.0, 2.0, 4.0))
+        trees = Boosting((4, 15, 31), (0.03, 0.1), _TREES)
+    most_basis = min(protocol.most_basis, QUARTER)
+    orthogonal = Pursuit(*best, "orthogonal", most_basis, 1, STRUCTURES, 1)
     oilk = OILK("reservoir", compensate=False, n_epochs=1)
     return {
-        "SparseKernelAUC": Pursuit(protocol, "greedy", protocol.most_basis),
-        "SparseKernelAUC-refined": Refined(
-            (0.3, 3.0) if brief else (0.1, 1.0, 10.0, 100.0), 16 if brief else 32
-        ),
-        "KernelRankSVM": RankSVM(protocol),
+        "SparseKernelAUC": Pursuit(*grid, "greedy", protocol.most_basis, n_pursuits),
+        "SparseKernelAUC-orthogonal": orthogonal,
+        "SparseKernelAUC-refined": refined,
+        "KernelRankSVM": RankSVM(*dear, device),
         "OILK": Online(oilk, {k: v[::every] for k, v in OILK_GRID.items()}, MinMaxScaler()),
         "AdaOAM": Online(AdaOAM(average=False, n_epochs=1), ADAOAM_GRID, StandardScaler()),
-        "Nystroem-kmeans": Pursuit(protocol, "kmeans", min(protocol.most_basis, 64)),
-        "SVC": SupportVectors(tuple(10.0**k for k in range(-2, 4))[::every], protocol.sigmas),
-        "LightGBM": Boosting(
-            (7,) if brief else (4, 15, 31), (0.1,) if brief else (0.03, 0.1), (25, 50, 100, 200)
-        ),
+        "Nystroem-kmeans": Pursuit(*grid, "kmeans", min(protocol.most_basis, 64)),
+        "SVC": vectors,
+        "LightGBM": trees,
     }
+
+
+def _grid_of(method: Method, *names: str) -> dict:
+    """Return what the method tries, as JSON has it."""
+    values = ((name, getattr(method, name)) for name in names)
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
 
 
 METHOD_NAMES = tuple(make_methods(Protocol()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -15,6 +16,19 @@ from sklearn.utils import Bunch
 
 N_FOLDS = 5
 PAPER_RUNS = 4
+# Data sets with more rows than these have a coarser grid: some methods, and all of them.
+SOME_ROWS = 1_500
+MANY_ROWS = 10_000
+
+
+class Grid(NamedTuple):
+    """Weights of a pair and widths, in the paper's units."""
+
+    C_pairs: tuple[float, ...]
+    sigmas: tuple[float, ...]
+
+
+COARSE = Grid(tuple(10.0**k for k in range(-5, 1)), tuple(2.0**k for k in range(-1, 6)))
 
 
 @dataclass(frozen=True)
@@ -22,22 +36,38 @@ class Protocol:
     """What a run depends on, besides the data and the method.
 
     ``C_pairs`` and ``sigmas`` are the grid, in the paper's units. ``most_basis`` caps the paper's
-    d_max, which is half of the rows. ``inner_folds`` choose the parameters within a training part.
+    d_max, which is half of the rows. ``inner_folds`` choose the parameters within a training part;
+    data sets of many rows use ``inner_folds_of_many`` of them.
     ``most_rows`` caps the rows to learn from, None does not. ``is_brief`` thins the grids of
-    the methods that have their own.
+    the methods that have their own. ``device`` holds the kernel matrices of more than a few rows:
+    "cpu", or a name that torch knows. No result depends on it.
     """
 
     C_pairs: tuple[float, ...] = tuple(10.0**k for k in range(-5, 6))
     sigmas: tuple[float, ...] = tuple(2.0**k for k in range(-5, 6))
-    most_basis: int = 512
+    most_basis: int = 182
     inner_folds: int = 3
+    inner_folds_of_many: int = 1
     most_rows: int | None = None
     is_brief: bool = False
     seed: int = 0
+    device: str = "cpu"
 
     def as_dict(self) -> dict:
-        """Return it for JSON."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        """Return what results depend on, for JSON."""
+        values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return {name: value for name, value in values.items() if name != "device"}
+
+    def n_inner(self, n_rows: int) -> int:
+        """Return how many of the inner folds are used for so many rows."""
+        is_many = n_rows > MANY_ROWS and not self.is_brief
+        return self.inner_folds_of_many if is_many else self.inner_folds
+
+    def grid(self, n_rows: int, most_rows: int) -> Grid:
+        """Return the grid of a method that takes all of it for so many rows at the most."""
+        if self.is_brief or n_rows <= most_rows:
+            return Grid(self.C_pairs, self.sigmas)
+        return COARSE
 
 
 FULL = Protocol()

@@ -59,6 +59,8 @@ def reproduce(
     out=None,
     n_jobs: int = 1,
     seed: int = 0,
+    device: str = "cpu",
+    render: bool = True,
     progress: Progress = lambda n_done, n_tasks, last: None,
     say: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
@@ -80,9 +82,17 @@ def reproduce(
         Folder of the results; None is ``results/<what>``, with ``-quick`` where it is. A folder
         that was made with other settings is refused.
     n_jobs : int, default=1
-        Folds that are worked on at once. Figures are timed, and take one at a time.
+        Tasks that are worked on at once: slices of a grid on a fold or an inner fold. Figures are
+        timed, and take one at a time.
     seed : int, default=0
         Seed of the folds and the fits.
+    device : str, default="cpu"
+        Where KernelRankSVM keeps its matrices of more than 1,500 rows: "cpu", or a device of
+        torch's, "cuda" say. The results do not depend on it.
+    render : bool, default=True
+        Write the table or figure too. Without it the lines alone are written, for which no other
+        package is needed; lines that were made on several machines with the same settings go into
+        one file, one after the other, and the same call with ``render`` makes the table of them.
     progress : callable, default=None
         Called as ``progress(n_done, n_tasks, last_task)``.
     say : callable, default=None
@@ -98,12 +108,12 @@ def reproduce(
     >>> from skauc.experiments import reproduce
     >>> reproduce("table1", datasets=["sonar"], out="results/sonar")  # doctest: +SKIP
     """
-    request = _checked(what, datasets, methods, n_runs, quick, out, seed)
+    request = _checked(what, datasets, methods, n_runs, quick, out, seed, device)
     check_n_jobs(n_jobs)
     request = replace(request, methods=_installed(request, say))
     for name in request.datasets:
         load_dataset(name)  # what is missing is said before the work, and not in the midst of it
-    if what.startswith("figure"):
+    if render and what.startswith("figure"):
         import_pyplot()  # likewise
     plan = _PLANS[what](request, say)
     if plan.is_timed and n_jobs != 1:
@@ -113,12 +123,13 @@ def reproduce(
     try:
         run_tasks(plan.tasks, store, n_jobs=n_jobs, progress=progress)
     except KeyboardInterrupt:
-        plan.write(store)
+        if render:
+            plan.write(store)
         raise
-    return plan.write(store)
+    return plan.write(store) if render else [store.path]
 
 
-def _checked(what, datasets, methods, n_runs, quick, out, seed) -> Request:
+def _checked(what, datasets, methods, n_runs, quick, out, seed, device) -> Request:
     check_choice("what", what, EXPERIMENT_NAMES)
     offered = _OFFERED[what]
     datasets = _names("datasets", datasets, offered, _DEFAULT.get(what, offered))
@@ -128,7 +139,7 @@ def _checked(what, datasets, methods, n_runs, quick, out, seed) -> Request:
     check_whole_number("n_runs", n_runs, 1, "The paper has 4 runs.")
     check_whole_number("seed", seed, 0, "0 is the seed of the results in the documentation.")
     folder = Path(out) if out is not None else Path("results") / (what + "-quick" * quick)
-    protocol = replace(QUICK if quick else FULL, seed=seed)
+    protocol = replace(QUICK if quick else FULL, seed=seed, device=device)
     return Request(what, datasets, methods, n_runs, quick, folder, protocol)
 
 
@@ -177,7 +188,7 @@ def _plan_comparison(title: str, as_printed: dict) -> Callable:
         asked = request.datasets, request.methods, request.n_runs
 
         def write(store: Store) -> list[Path]:
-            summaries = summarise(store.finished(), *asked)
+            summaries = summarise(store.finished(), *asked, request.protocol)
             table = comparison_table(title, as_printed, summaries, _scope(request))
             files = write_table(table, store.folder, request.what)
             return _write_lines(store, compact_lines(summaries)) + files

@@ -140,6 +140,7 @@ def comparison_table(
         cell = cells.get(summary.method)
         # A method that the paper does not have is held against its Sparse Kernel AUC.
         rival = cells.get(printed.SPARSE) if summary.method not in printed.COLUMNS else cell
+        nested = [choice for choice in summary.nested if choice is not None]
         rows.append(
             (
                 summary.data,
@@ -149,8 +150,8 @@ def comparison_table(
                 _MARKS[compare(_aucs(summary.best).mean(), rival)],
                 _most_basis(summary.best),
                 _setting(summary.best[0]),
-                _mean(summary.nested),
-                _most_basis(summary.nested),
+                _mean(nested),
+                _most_basis(nested),
                 str(len(summary.folds)),
             )
         )
@@ -175,6 +176,8 @@ def _aucs(choices: Sequence[Choice]) -> np.ndarray:
 
 
 def _mean(choices: Sequence[Choice]) -> str:
+    if not choices:
+        return "-"
     aucs = _aucs(choices)
     return f"{aucs.mean():.4f}" + (f" ± {aucs.std():.4f}" if len(aucs) > 1 else "")
 

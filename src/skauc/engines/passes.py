@@ -1,0 +1,82 @@
+"""Loops over the rows of a block that matrix products cannot make: fused, and without the GIL.
+
+Columns may be float32; sums are float64. Rows are given as a range, or as numbers in ``rows``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def multiply(columns, weights, start, stop, out):
+    """Write Phi w of a range of rows."""
+    for i in range(start, stop):
+        total = 0.0
+        for k in range(len(weights)):
+            total += columns[i, k] * weights[k]
+        out[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def add_transposed(columns, values, start, stop, out):
+    """Add Phi^T values of a range of rows; rows of value zero are not read."""
+    for i in range(start, stop):
+        value = values[i]
+        if value != 0.0:
+            for k in range(len(out)):
+                out[k] += value * columns[i, k]
+
+
+@njit(cache=True, nogil=True)
+def pack(columns, rows, shift, factors, positive, weights, cell, sums, packed):
+    """Add rows of columns, less a shift, to their cells, and store them times a factor."""
+    for r in range(len(rows)):
+        i = rows[r]
+        target = sums[1 if positive[i] else 0, cell[i]]
+        weight, factor = weights[i], factors[i]
+        for k in range(len(shift)):
+            value = columns[i, k] - shift[k]
+            target[k] += weight * value
+            packed[r, k] = factor * value
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def pack_slopes(columns, first, rows, residual, weights, packed, total, slopes):
+    """Store and add up columns times their row's residual; write the residual times Phi w."""
+    for r in range(len(rows)):
+        i = rows[r]
+        score = 0.0
+        for k in range(len(weights)):
+            value = residual[i] * columns[i, first + k]
+            score += value * weights[k]
+            total[k] += value
+            packed[r, k] = value
+        slopes[r] = score
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def pack_rows(X, rows, origin, slopes, packed, second):
+    """Store rows measured from an origin; add up their squares, times their row's slope."""
+    for r in range(len(rows)):
+        for j in range(len(origin)):
+            value = X[rows[r], j] - origin[j]
+            second[j] += slopes[r] * value * value
+            packed[r, j] = value
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def add_candidates(
+    block, rows, positive, weights, cell, residual, curvature, sums, slopes, squares
+):
+    """Add one block of candidate columns to the three sums that their gains are made of."""
+    for r in range(len(rows)):
+        i = rows[r]
+        target = sums[1 if positive[i] else 0, cell[i]]
+        weight, slope, curve = weights[i], residual[i], curvature[i]
+        for k in range(block.shape[1]):
+            value = np.float64(block[r, k])
+            target[k] += weight * value
+            slopes[k] += slope * value
+            squares[k] += curve * value * value

@@ -1,0 +1,49 @@
+"""Rows in a file, float32 and memory-mapped, are learnt and scored like rows in memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from skauc import SparseKernelAUC
+
+N_ROWS = 30_000
+
+
+@pytest.fixture(name="mapped", scope="module")
+def rows_in_a_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mapped") / "rows.float32"
+    rows = np.random.default_rng(0).standard_normal((N_ROWS, 8), dtype=np.float32)
+    rows.tofile(path)
+    return np.memmap(path, np.float32, mode="r", shape=rows.shape)
+
+
+@pytest.fixture(name="y", scope="module")
+def labels(mapped):
+    return mapped[:, 0] * mapped[:, 1] + mapped[:, 2] > 1.5
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"selection": "greedy", "linear_term": True}, {"refine": True}, {"scaling": "rank"}],
+    ids=str,
+)
+def test_a_fit_of_mapped_rows_equals_that_of_an_array(mapped, y, settings):
+    model = SparseKernelAUC(8, **settings, n_jobs=2, random_state=0)
+    from_file = model.fit(mapped, y).decision_function(mapped)
+    from_memory = model.fit(np.array(mapped), y).decision_function(np.array(mapped))
+    assert_array_equal(from_file, from_memory)
+
+
+def test_neither_fit_nor_scores_read_the_file_into_memory(mapped, y):
+    """What a fit takes is its columns, scores and tables: wide rows would show."""
+    wide = np.lib.stride_tricks.as_strided(mapped, (N_ROWS - 100, 800), (32, 4))
+    model = SparseKernelAUC(4, n_candidates=10, scaling=None, random_state=0)
+    model.fit(mapped, y)
+    tracemalloc.start()
+    model.fit(wide, y[:-100])
+    model.decision_function(wide)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < wide.size * 4 / 3
