@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import replace
 from datetime import datetime
@@ -80,7 +81,7 @@ def fit(
     output = Path(_stem(table) + ".skauc") if output is None else output
     for path in (output, report):
         check_output(path, force)
-    from skauc.workflow import ModelFacts, Recipe, train_model
+    from skauc.workflow import ModelFacts, Recipe, too_good_columns, train_model
 
     started = time.perf_counter()
     left_out = [*([] if weights is None else [weights]), *(drop or [])]
@@ -91,12 +92,19 @@ def fit(
             "--test."
         )
     facts = ModelFacts.from_table(parts.train, target, left_out)
+    suspects = too_good_columns(parts.train)
+    for name in suspects if not json else ():
+        say(
+            f"Warning: {name!r} alone separates the classes; it may give the answer away. If it is "
+            f"not known when predicting, fit again with --drop {shlex.quote(name)}"
+        )
     recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed)
     trained = train_model(parts.train, recipe, watch)
     trained, evaluation = _tested(trained, parts.test)
     summary = facts.as_summary() | _provenance(
         table, test, parts, trained, evaluation, recipe, time.perf_counter() - started
     )
+    summary["leak_suspects"] = suspects
     _save(trained, output, summary, force)
     if trained.is_interrupted:
         raise Interrupted(" ".join((f"The model that was reached is in {output}.", *trained.notes)))
