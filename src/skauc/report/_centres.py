@@ -54,7 +54,8 @@ def typical_centres(
     """Find the centre that the rows of each class are most like, compared with the other class.
 
     For the class S and the others O, that is the k of the greatest
-    mean over S of k(z_k, x) - mean over O of k(z_k, x).
+    mean over S of k(z_k, x) - mean over O of k(z_k, x), of the centres that the model itself
+    counts to the class, if there are any: refined centres may lie where the others' scores are.
     """
     classifier = opened.classifier
     if classifier is None:
@@ -90,7 +91,13 @@ def _most_typical(opened: OpenedModel, test: Rows) -> tuple[int, int]:
     likeness = evaluate_expansion(model.kernel, model.centres, np.eye(len(model.coef)), rows)
     positive = sample.positive
     difference = likeness[positive].mean(axis=0) - likeness[~positive].mean(axis=0)
-    return int(np.argmax(difference)), int(np.argmin(difference))
+    is_flagged = replace(model, scaling=None).scores(model.centres) > 0
+    return _greatest(difference, is_flagged), _greatest(-difference, ~is_flagged)
+
+
+def _greatest(values: np.ndarray, is_wanted: np.ndarray) -> int:
+    """Return the place of the greatest value that is wanted, of any if none is."""
+    return int(np.argmax(np.where(is_wanted, values, -np.inf) if is_wanted.any() else values))
 
 
 def _in_original_units(opened: OpenedModel, train: Rows | None, number: int, centre: np.ndarray):
