@@ -159,6 +159,7 @@ BAD = [
     ("empty.csv", b"", "empty.csv is empty"),
     ("blank.csv", b"\n\n", "blank.csv is empty"),
     ("header.csv", b"a,b\n", "has a header and no rows"),
+    ("line.csv", b"a,b", "line.csv has a header and no rows"),
     ("header.parquet", None, "has a header and no rows"),
     ("short.csv", b"a,b\n1,2\n\n3\n", r"Line 4 of .*short.csv has 1 values where .* has 2 names"),
     ("long.csv", b'a,b\n"1\n",2\n3,4,5\n', r"Line 4 of .*long.csv has 3 values .* has 2 names"),

@@ -67,7 +67,9 @@ def fit(
         str, typer.Option(help="Where the work is done, as SparseKernelAUC has it.")
     ] = "auto",
     jobs: Annotated[int, typer.Option(help="Cores to use, -1 for all.")] = -1,
-    seed: Annotated[int, typer.Option(help="Draws the test rows and all else.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Draws the test rows and all else.")
+    ] = 0,
     format: Format = None,
     force: Force = False,
     json: AsJson = False,
@@ -93,11 +95,6 @@ def fit(
         )
     facts = ModelFacts.from_table(parts.train, target, left_out)
     suspects = too_good_columns(parts.train)
-    for name in suspects if not json else ():
-        say(
-            f"Warning: {name!r} alone separates the classes; it may give the answer away. If it is "
-            f"not known when predicting, fit again with --drop {shlex.quote(name)}"
-        )
     recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed)
     trained = train_model(parts.train, recipe, watch)
     trained, evaluation = _tested(trained, parts.test)
@@ -217,6 +214,11 @@ def _print_result(summary, trained: Trained, parts: TableParts, evaluation, resu
         say(f"Column {name!r} is not used: it {reason}.")
     for note in trained.notes:
         say(f"Note: {note}")
+    for name in summary["leak_suspects"]:
+        say(
+            f"Warning: {name!r} alone separates the classes; it may give the answer away. If it is "
+            f"not known when predicting, fit again with --drop {shlex.quote(name)}"
+        )
     rows = [
         ("ranks high", f"{summary['target']} = {positive} (against {negative})"),
         ("fitted to", _rows(parts.train)),

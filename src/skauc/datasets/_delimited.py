@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +21,7 @@ _MISSING = ["", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN
 _MISSING += ["nan", "null", "?"]
 _LARGEST_BLOCK = 1 << 30
 _STREAM_BLOCK = 1 << 24
+_WRONG_NUMBER = re.compile(r"In CSV column #(\d+): .*conversion error to double: .*value '(.*)'")
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 
 
@@ -153,7 +155,14 @@ def _guarded(source: Source, action):
 def _explained(source: Source, error: Exception) -> InvalidDataError:
     if isinstance(error, InvalidDataError):
         return error
-    delimiter = _read_header(source).delimiter
+    header = _read_header(source)
+    wrong = _WRONG_NUMBER.search(str(error))
+    if wrong is not None:
+        name, value = header.names[int(wrong[1])], wrong[2]
+        return InvalidDataError(
+            f"Column {name!r} held numbers when the model was fitted; got {value!r} in "
+            f"{source.name}. Mend the column, or fit a model to such a table."
+        )
     with source.open() as file:
         for number, line in enumerate(file, 1):
             try:
@@ -161,7 +170,9 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
             except UnicodeDecodeError:
                 return _not_utf8(source, number)
     with source.open() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        ragged = _ragged_line(text, delimiter)
+        ragged = _ragged_line(text, header.delimiter)
+    if "Empty CSV" in str(error):  # a header that no end of line follows
+        return no_rows(source)
     if ragged is not None:
         number, found, expected = ragged
         return InvalidDataError(
@@ -170,6 +181,13 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
         )
     return InvalidDataError(
         f"{source.name} cannot be read as {source.format}: {str(error).strip()}. Mend the file."
+    )
+
+
+def no_rows(source: Source) -> InvalidDataError:
+    """Return the error for a table of a header alone."""
+    return InvalidDataError(
+        f"{source.name} has a header and no rows. Pass a table with at least one row."
     )
 
 
