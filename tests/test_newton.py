@@ -8,12 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
-from toys import KERNEL, explicit_columns, grow, grow_by, make_toy
+from toys import KERNEL, explicit_columns, grow, make_toy
 
 from skauc.exceptions import InvalidParameterError
 from skauc.newton import (
     CHOLESKY_SIZE,
-    RememberedHessian,
     cholesky_step,
     conjugate_gradient_step,
     make_step,
@@ -217,22 +216,3 @@ def test_search_uphill_stays_where_it_is(make_objective, toy):
     assert length == 0
     assert found is point
     assert_array_equal(found.weights, point.weights)
-
-
-@pytest.mark.parametrize("most_uses", [1, 3, 100])
-def test_a_remembered_hessian_leads_to_the_same_minimum(make_objective, toy, most_uses):
-    objective = make_objective(toy)
-    expected = minimise(objective, np.zeros(6), cholesky_step, tol=1e-12, max_iter=100)
-    found = minimise(objective, np.zeros(6), RememberedHessian(most_uses), tol=1e-12, max_iter=500)
-    assert_allclose(found.point.value, expected.point.value, rtol=1e-8)
-
-
-def test_a_hessian_is_forgotten_when_the_basis_grows(engine_case, toy):
-    engine, step = engine_case.build(toy), RememberedHessian(100)
-    basis = grow(engine, KERNEL, [], capacity=len(CENTRES))
-    for size, index in enumerate(CENTRES, start=1):
-        grow_by(engine, basis, index)
-        objective = Objective(engine, pair_weight(1.0, engine))
-        found = minimise(objective, np.zeros(size), step, tol=1e-10, max_iter=500).point
-        expected = minimise(objective, np.zeros(size), cholesky_step, tol=1e-10, max_iter=100).point
-        assert_allclose(found.value, expected.value, rtol=1e-6)

@@ -102,26 +102,6 @@ def cholesky_step(objective: Objective, point: Point, gradient: np.ndarray) -> n
     return -cho_solve((factorise(objective.hessian(point)), True), gradient, check_finite=False)
 
 
-class RememberedHessian:
-    """Solve with a Hessian that is made anew every few steps, or when the basis has grown.
-
-    For a sequence of problems that differ little: the direction is one of descent whatever the
-    Hessian, and a gradient costs a fraction of it.
-    """
-
-    def __init__(self, most_uses: int):
-        self._most_uses = most_uses
-        self._n_uses = 0
-        self._factor = np.zeros((0, 0))
-
-    def __call__(self, objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
-        """Return the direction."""
-        if len(self._factor) != len(gradient) or self._n_uses == self._most_uses:
-            self._factor, self._n_uses = factorise(objective.hessian(point)), 0
-        self._n_uses += 1
-        return -cho_solve((self._factor, True), gradient, check_finite=False)
-
-
 def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
     """Solve by conjugate gradients, the more exactly the closer the optimum."""
     size = len(gradient)

@@ -72,7 +72,7 @@ class Refiner:
 
     minimise: Callable[[Objective, np.ndarray], Minimum]
     max_iter: int
-    patience: int = 10
+    patience: int = 20
 
     def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
         """Descend from ``start`` and return the point with the best AUC on the rows held out.

@@ -32,13 +32,11 @@ HARD_ROWS = 8_000
 # Steps of the descent: at sizes on the way, and at the last size; where the sample is not the
 # whole, these before and those on hard rows.
 STEPS_ON_THE_WAY = 20
-STEPS_AT_THE_END = 60
-STEPS_BEFORE_HARD_ROWS = 30
-STEPS_ON_HARD_ROWS = 40
+STEPS_AT_THE_END = 120
+STEPS_BEFORE_HARD_ROWS = 60
+STEPS_ON_HARD_ROWS = 80
 # The coefficients on the way of a descent need not be exact.
 DESCENT_TOL = 1e-2
-# Newton steps of a descent that share a Hessian.
-HESSIAN_USES = 4
 # Smallest basis that is refined before it grows on.
 FIRST_REFINED = 4
 

@@ -14,7 +14,6 @@ from skauc.engines import ENGINES, Engine, make_engine
 from skauc.estimators._classifier import PathClassifier, path_attributes
 from skauc.estimators._fitting import (
     DESCENT_TOL,
-    HESSIAN_USES,
     STEPS_AT_THE_END,
     STEPS_BEFORE_HARD_ROWS,
     STEPS_ON_HARD_ROWS,
@@ -28,7 +27,7 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.model import PathRecord
 from skauc.moments import feature_moments
-from skauc.newton import SOLVERS, RememberedHessian, cholesky_step, make_step, minimise
+from skauc.newton import SOLVERS, make_step, minimise
 from skauc.objective import Objective, pair_weight
 from skauc.path import SCHEDULES, retraining_sizes
 from skauc.refine import Refiner
@@ -382,11 +381,7 @@ class SparseKernelAUC(PathClassifier):
 
     def _refiner(self, fitting: Fitting, n_steps: int) -> Refiner:
         """Return a descent of that many steps, whose coefficients need not be exact."""
-        step = fitting.minimise.keywords["step"]
-        step = RememberedHessian(HESSIAN_USES) if step is cholesky_step else step
-        return Refiner(
-            partial(fitting.minimise, step=step, tol=max(self.tol, DESCENT_TOL)), n_steps
-        )
+        return Refiner(partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL)), n_steps)
 
     def _finish(self, fitting: Fitting, engine: Engine) -> None:
         """Fit the coefficients of the last model to all rows, those held out included."""
