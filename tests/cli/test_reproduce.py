@@ -103,4 +103,4 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(tmp_path):
     answer = run(*arguments, "--out", tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert lines.read_text().startswith(kept)
-    assert (tmp_path / "table2.md").read_text().count("| 5 |\n") == 2
+    assert (tmp_path / "table2.md").read_text().count("| 1 × 5 |\n") == 2

@@ -46,7 +46,8 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
     )
     n_tasks = told[-1][1]
     assert told[-1][:2] == (n_tasks, n_tasks)
-    assert [path.name for path in files] == ["results.jsonl", *(f"table2.{s}" for s in FORMATS)]
+    tables = [f"{name}.{s}" for name in ("table2", "table2-goal") for s in FORMATS]
+    assert [path.name for path in files] == ["results.jsonl", *tables]
     head, *lines = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
     assert head["settings"]["protocol"]["most_rows"] == 1000
     assert "numpy" in head["versions"]
@@ -59,6 +60,7 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
     assert "| sonar | SVC |" in text
     assert "| sonar | AdaOAM |" in text
     assert "Quick: at most 1000 rows" in text
+    assert "Not run" not in text
     raw = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text().splitlines()]
     assert {tuple(line["task"][:5]) for line in raw} == {
         ("sonar", method, 0, fold, part)
@@ -112,11 +114,11 @@ def test_an_interrupt_leaves_tables_of_what_is_done(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         reproduce("table2", progress=stop_after_two_folds, **asked)
     table = (tmp_path / "table2.md").read_text()
-    assert "| 2 |\n" in table
+    assert "| 2 of 1 × 5, incomplete |\n" in table
     told = []
     reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
     assert told[0] == (2 * per_fold, 5 * per_fold)
-    assert "| 5 |\n" in (tmp_path / "table2.md").read_text()
+    assert "| 1 × 5 |\n" in (tmp_path / "table2.md").read_text()
 
 
 def without_lightgbm(protocol, n_rows=0):

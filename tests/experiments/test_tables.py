@@ -1,6 +1,7 @@
 """Tables: printed numbers, marks, and three formats."""
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from skauc.experiments.tables import (
     as_markdown,
     compare,
     comparison_table,
+    fold_count,
     table_1,
     write_table,
 )
@@ -100,6 +102,27 @@ def test_ours_beside_what_is_printed():
     assert sparse["ours, nested"] == "0.9950 ± 0.0050"
     assert (boosting["printed"], boosting[""], boosting["basis functions"]) == ("-", "▼", "-")
     assert (oilk["printed"], oilk[""]) == ("-", "")
+
+
+@pytest.mark.parametrize(
+    ("data", "folds", "words"),
+    [
+        ("sonar", [(run, fold) for run in range(2) for fold in range(5)], "2 × 5"),
+        ("sonar", [(0, 0), (0, 1), (0, 4)], "3 of 1 × 5, incomplete"),
+        ("segment", [(0, 0)], "official test"),
+    ],
+)
+def test_runs_and_folds_are_counted(data, folds, words):
+    assert fold_count(data, folds) == words
+
+
+def test_a_mean_over_fewer_inner_folds_says_so():
+    found = summary("vehicle", "SVC", [0.9, 1.0], [0.8, 0.8], 22)
+    partly = replace(found, nested=(found.nested[0], None))
+    table = comparison_table("Table II", printed.TABLE_2, [partly])
+    row = dict(zip(table.header, table.rows[0], strict=True))
+    assert row["ours, nested"] == "0.8000 (1 of 2 folds)"
+    assert row["folds"] == "2 of 1 × 5, incomplete"
 
 
 @pytest.mark.usefixtures("data_folder")

@@ -11,6 +11,7 @@ from skauc.datasets import DATASET_NAMES, load_dataset
 from skauc.exceptions import InvalidParameterError
 from skauc.experiments import printed
 from skauc.experiments.comparison import (
+    Summary,
     compact_lines,
     comparison_settings,
     comparison_tasks,
@@ -18,6 +19,7 @@ from skauc.experiments.comparison import (
 )
 from skauc.experiments.curves import LARGEST, SIX, Cores, Curves, missing_cores
 from skauc.experiments.figures import draw_cores, draw_curves, write_figure
+from skauc.experiments.goals import find_goals, goal_lines, goal_table
 from skauc.experiments.methods import METHOD_NAMES, make_methods, missing_package
 from skauc.experiments.protocol import FULL, PAPER_RUNS, QUICK, Protocol
 from skauc.experiments.runner import Progress, Store, Task, run_tasks, versions
@@ -188,15 +190,34 @@ def _plan_comparison(title: str, as_printed: dict) -> Callable:
         asked = request.datasets, request.methods, request.n_runs
 
         def write(store: Store) -> list[Path]:
-            summaries = summarise(store.finished(), *asked, request.protocol)
-            table = comparison_table(title, as_printed, summaries, _scope(request))
+            finished, notes = store.finished(), _scope(request)
+            summaries = summarise(finished, *asked, request.protocol)
+            goals = find_goals(
+                finished, as_printed, request.datasets, request.n_runs, request.protocol
+            )
+            table = comparison_table(
+                title, as_printed, summaries, [*_not_run(request, summaries), *notes]
+            )
+            goal = goal_table(f"{title.partition(':')[0]}: what is asked of it", goals, notes)
             files = write_table(table, store.folder, request.what)
-            return _write_lines(store, compact_lines(summaries)) + files
+            files += write_table(goal, store.folder, f"{request.what}-goal")
+            return _write_lines(store, compact_lines(summaries) + goal_lines(goals)) + files
 
         settings = comparison_settings(request.what, request.protocol)
         return Plan(settings, comparison_tasks(*asked, request.protocol), write)
 
     return plan
+
+
+def _not_run(request: Request, summaries: Sequence[Summary]) -> list[str]:
+    """Name the methods of which no fold has ended."""
+    ended = {(summary.data, summary.method) for summary in summaries}
+    left = [
+        f"{method} on {', '.join(names)}"
+        for method in request.methods
+        if (names := [name for name in request.datasets if (name, method) not in ended])
+    ]
+    return [f"Not run: {'; '.join(left)}."] if left else []
 
 
 def _scope(request: Request) -> list[str]:

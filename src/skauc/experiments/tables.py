@@ -12,14 +12,16 @@ import numpy as np
 from skauc.datasets import CATALOGUE, load_dataset
 from skauc.experiments import printed
 from skauc.experiments.comparison import Choice, Summary
+from skauc.experiments.protocol import N_FOLDS
 
 BETTER, EQUAL, WORSE = "better", "equal", "worse"
 _MARKS = {BETTER: "▲", EQUAL: "=", WORSE: "▼", None: ""}
 # Half of the last printed digit.
-_ROUNDING = 0.0005
+ROUNDING = 0.0005
 
 _LATEX = {
     "±": r"$\pm$",
+    "×": r"$\times$",
     "▲": r"$\blacktriangle$",
     "▼": r"$\blacktriangledown$",
     "&": r"\&",
@@ -114,7 +116,7 @@ def compare(ours: float, cell: printed.Cell | None) -> str | None:
     """Return whether ours is better, equal within one printed standard deviation, or worse."""
     if cell is None:
         return None
-    allowed = max(float(cell.deviation or 0.0), _ROUNDING)
+    allowed = max(float(cell.deviation or 0.0), ROUNDING)
     difference = ours - float(cell.auc)
     if abs(difference) <= allowed:
         return EQUAL
@@ -150,9 +152,9 @@ def comparison_table(
                 _MARKS[compare(_aucs(summary.best).mean(), rival)],
                 _most_basis(summary.best),
                 _setting(summary.best[0]),
-                _mean(nested),
+                _mean(nested) + _count_if_fewer(nested, summary.best),
                 _most_basis(nested),
-                str(len(summary.folds)),
+                fold_count(summary.data, summary.folds),
             )
         )
     return Table(title, COMPARISON_HEADER, tuple(rows), (*COMPARISON_NOTES, *notes))
@@ -168,7 +170,21 @@ COMPARISON_NOTES = (
     "Sparse Kernel AUC. The mark is for the best of the grid.",
     "basis functions: the most of all folds; support vectors for KernelRankSVM and SVC, rows in "
     "the buffers for OILK.",
+    "folds: runs × folds of each; a mean over fewer folds says so.",
 )
+
+
+def fold_count(data: str, folds: Sequence[tuple[int, int]]) -> str:
+    """Say how many runs of how many folds there are, and whether some are missing."""
+    if CATALOGUE[data].n_test > 0:
+        return "official test"
+    n_runs = len({run for run, _ in folds})
+    whole = f"{n_runs} × {N_FOLDS}"
+    return whole if len(folds) == n_runs * N_FOLDS else f"{len(folds)} of {whole}, incomplete"
+
+
+def _count_if_fewer(nested: Sequence[Choice], best: Sequence[Choice]) -> str:
+    return "" if len(nested) == len(best) else f" ({len(nested)} of {len(best)} folds)"
 
 
 def _aucs(choices: Sequence[Choice]) -> np.ndarray:
