@@ -63,6 +63,7 @@ def test_a_terminal_is_shown_progress(tmp_path):
         (["table9"], "`what` must be one of 'table1', "),
         (["table2", "--datasets", "sonar,iris"], "got 'iris'"),
         (["table2", "--methods", "SVM"], "`methods` must be one of 'SparseKernelAUC', "),
+        (["table2", "--device", "no-such-device"], "torch"),
         (["table2", "--runs", "0"], "`n_runs` must be a whole number of at least 1; got 0"),
     ],
 )

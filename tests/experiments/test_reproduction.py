@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import product
 
 import pytest
 
-from skauc.exceptions import InvalidParameterError
+from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.experiments import EXPERIMENT_NAMES, METHOD_NAMES, reproduce
 from skauc.experiments.methods import make_methods
 from skauc.experiments.protocol import QUICK
@@ -30,6 +31,40 @@ def test_what_is_not_known_lists_what_is(tmp_path, wrong, message):
     with pytest.raises(InvalidParameterError, match=message):
         reproduce(**{"what": "table2", "out": tmp_path / "out", **wrong})
     assert not (tmp_path / "out").exists()
+
+
+def test_a_device_that_is_not_there(tmp_path):
+    pytest.importorskip("torch")
+    for device in ("abacus", "meta", "cuda:99"):
+        message = rf"`device` must be 'cpu' or a device that torch has here; got '{device}': "
+        with pytest.raises(InvalidParameterError, match=message):
+            reproduce("table2", device=device, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
+def test_a_device_without_torch(tmp_path):
+    message = r"need torch, which is not installed. .* pip install 'skauc\[gpu\]'"
+    with pytest.raises(MissingPackageError, match=message):
+        reproduce("table2", device="cuda", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_results_do_not_depend_on_the_device(tmp_path):
+    """On 1,000 rows of satimage, which has more: "cpu:0" is torch's own name of the processor."""
+    pytest.importorskip("torch")
+    asked = {"datasets": ["satimage"], "methods": ["KernelRankSVM"], "quick": True}
+    for device in ("cpu", "cpu:0"):
+        reproduce("table3", device=device, out=tmp_path / device, **asked)
+    head, other = ((tmp_path / device / "settings.json").read_text() for device in ("cpu", "cpu:0"))
+    assert head == other
+    here, there = (
+        json.loads((tmp_path / device / "results.jsonl").read_text().splitlines()[1])
+        for device in ("cpu", "cpu:0")
+    )
+    assert here["best"]["parameters"] == there["best"]["parameters"]
+    assert here["best"]["auc"] == pytest.approx(there["best"]["auc"], abs=1e-4)
 
 
 def test_names():

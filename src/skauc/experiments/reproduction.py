@@ -112,6 +112,7 @@ def reproduce(
     """
     request = _checked(what, datasets, methods, n_runs, quick, out, seed, device)
     check_n_jobs(n_jobs)
+    _check_device(device)
     request = replace(request, methods=_installed(request, say))
     for name in request.datasets:
         load_dataset(name)  # what is missing is said before the work, and not in the midst of it
@@ -143,6 +144,13 @@ def _checked(what, datasets, methods, n_runs, quick, out, seed, device) -> Reque
     folder = Path(out) if out is not None else Path("results") / (what + "-quick" * quick)
     protocol = replace(QUICK if quick else FULL, seed=seed, device=device)
     return Request(what, datasets, methods, n_runs, quick, folder, protocol)
+
+
+def _check_device(device: str) -> None:
+    if device != "cpu":
+        from skauc.experiments.gram import check_device  # loads numba
+
+        check_device(device)
 
 
 def _names(parameter: str, asked, offered: Sequence[str], default: Sequence[str]) -> tuple:
