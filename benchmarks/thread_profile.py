@@ -3,11 +3,11 @@
     python -m benchmarks.thread_profile --threads 1 2
 
 prints, for a fit of Figure 3 on so many threads, the seconds of the wall clock and of the
-processor, what of the latter is outside of the tasks that threads share (serial), how often threads
-had to wait for each other (switches), and the bound that tasks and serial part leave: the time on
-16 cores if threads cost nothing. Processor times are those of a thread, which other work on the
-machine disturbs little. ``--copies N`` then makes N such fits at once, a process and one thread
-each: what is not slower there is not limited by memory.
+processor (user and system), those in the tasks that threads share and those outside of them
+(serial), how often threads had to wait for each other (switches), and the bound that tasks and
+serial part leave: the time on 16 cores if threads cost nothing. Processor times are those of a
+thread, which other work on the machine disturbs little. ``--copies N`` then makes N such fits at
+once, a process and one thread each: what is not slower there is not limited by memory.
 """
 
 import argparse
@@ -80,7 +80,8 @@ def profile(name: str, n_threads: int, n_basis: int) -> tuple[dict, Calls]:
     totals = {
         "threads": n_threads,
         "fit": line["fit"],
-        "processor": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        "user": after.ru_utime - before.ru_utime,
+        "system": after.ru_stime - before.ru_stime,
         "in tasks": in_tasks,
         "serial": serial,
         "switches": after.ru_nvcsw - before.ru_nvcsw,

@@ -39,6 +39,11 @@ def test_models_on_fewer_folds_are_not_held_against_others():
     assert make_goal("sonar", SONAR, models).best == models[1]
 
 
+def test_a_linear_term_is_marked():
+    assert model(4, 0.9).size == "4"
+    assert Model("", {"linear_term": True}, 0.9, 4, FIVE).size == "4 *"
+
+
 def test_no_model_is_small_enough():
     goal = make_goal("balance", BALANCE, [model(4, 0.9)])
     assert (goal.most_basis, goal.best, goal.is_met, goal.share) == (1, None, False, None)
@@ -63,7 +68,7 @@ def test_the_table_counts_rows_and_has_the_median():
     table = goal_table("Goals", goals, ["a note"])
     sonar, balance = (dict(zip(table.header, row, strict=True)) for row in table.rows)
     assert (sonar["goal AUC"], sonar["with at most"], sonar["met"]) == ("0.951", "26", "yes")
-    assert sonar["smallest that meets it"] == "21 (0.9600, SparseKernelAUC)"
+    assert sonar["smallest that meets it"] == "21 (0.9600)"
     assert sonar["of the paper's basis"] == "0.200"
     assert sonar["folds"] == "1 × 5"
     assert (balance["our best"], balance["met"], balance["folds"]) == ("-", "no", "-")

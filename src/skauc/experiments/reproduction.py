@@ -282,9 +282,9 @@ def _last_lines(finished: dict) -> list[dict]:
 
 
 def _write_lines(store: Store, lines: list[dict]) -> list[Path]:
-    """Write the results by fold, compactly: the settings and versions first, once."""
+    """Write the results by fold, compactly: the settings and all versions first, once."""
     path = store.folder / "results.jsonl"
-    head = {"settings": store.settings, "versions": versions()}
+    head = {"settings": store.settings, "versions": store.versions() or [versions()]}
     text = (json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in (head, *lines))
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
     return [path]

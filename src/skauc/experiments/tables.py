@@ -91,11 +91,12 @@ def as_html(table: Table) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(table.title)}</title>\n<style>"
-        "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}"
-        "table{border-collapse:collapse}th,td{padding:.25rem .7rem;text-align:left;"
-        "border-bottom:1px solid #ddd;white-space:nowrap}tr:hover{background:#f5f7fa}"
-        f"</style></head>\n<body><h1>{escape(table.title)}</h1>\n<table><thead><tr>{head}</tr>"
-        f"</thead>\n<tbody>{rows}</tbody></table>\n<ul>{notes}</ul></body></html>\n"
+        "body{font:14px/1.5 system-ui,sans-serif;max-width:90rem;margin:2rem auto;padding:0 1rem}"
+        "div{overflow-x:auto}table{border-collapse:collapse}th,td{padding:.25rem .5rem;"
+        "text-align:left;vertical-align:bottom;border-bottom:1px solid #ddd}"
+        "td{white-space:nowrap}tr:hover{background:#f5f7fa}"
+        f"</style></head>\n<body><h1>{escape(table.title)}</h1>\n<div><table><thead>"
+        f"<tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n<ul>{notes}</ul></body></html>\n"
     )
 
 
