@@ -1,16 +1,38 @@
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.doc_links import DOCS_URL
+import skauc
+from skauc import SparseKernelAUC
+from skauc.classifier import RankingClassifier
+from skauc.doc_links import docs_url
+
+ESTIMATORS = [
+    kind
+    for kind in (getattr(skauc, name) for name in skauc.__all__)
+    if isinstance(kind, type) and issubclass(kind, RankingClassifier)
+]
 
 
-@pytest.mark.parametrize("estimator", [SparseKernelAUC, SparseKernelAUCCV])
-def test_the_diagram_links_to_our_documentation(estimator):
-    link = f"{DOCS_URL}/api/skauc.{estimator.__name__}.html"
-    assert link in estimator()._repr_html_()
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_diagram_links_to_a_section_that_is_there(estimator, monkeypatch):
+    monkeypatch.delenv("SKAUC_DOCS_URL", raising=False)
+    link = estimator()._get_doc_link()
+    assert f'href="{link}"' in estimator()._repr_html_()
     assert link in make_pipeline(StandardScaler(), estimator())._repr_html_()
+    found = urlsplit(link)
+    lines = Path(url2pathname(found.path)).read_text(encoding="utf-8").lower().splitlines()
+    assert f"### {found.fragment}" in lines
+
+
+def test_the_documentation_may_be_elsewhere(monkeypatch):
+    monkeypatch.setenv("SKAUC_DOCS_URL", "https://docs.example.org/skauc/")
+    link = "https://docs.example.org/skauc/methods.md#sparsekernelauc"
+    assert SparseKernelAUC()._get_doc_link() == link
 
 
 def test_a_class_of_someone_else_has_no_link_to_us():
@@ -18,4 +40,4 @@ def test_a_class_of_someone_else_has_no_link_to_us():
         pass
 
     Mine.__module__ = "elsewhere"
-    assert DOCS_URL not in Mine()._repr_html_()
+    assert docs_url() not in Mine()._repr_html_()

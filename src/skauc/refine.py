@@ -32,6 +32,9 @@ from skauc.objective import Objective, Point
 # How far log scales may go from 0 in either direction; beyond, exp over- or underflows.
 _SCALE_BOUNDS = (-5.0, 3.0)
 
+# The part of the range of the centres that rounding may move them by.
+_ROUNDING = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -39,6 +42,16 @@ class Shape:
 
     centres: np.ndarray
     scales: np.ndarray
+
+    def rounded(self) -> Shape:
+        """Return it with centres in single precision, where that does not tell in any feature.
+
+        Nothing is known about a refined centre to more digits, and files are smaller without.
+        """
+        with np.errstate(over="ignore"):
+            single = self.centres.astype(np.float32).astype(np.float64)
+        is_near = np.abs(single - self.centres) <= _ROUNDING * np.ptp(self.centres, axis=0)
+        return Shape(single, self.scales) if is_near.all() else self
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.basis import Basis
@@ -171,6 +170,8 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
     sample = engine.draw(_ROWS_PER_LANDMARK * n_basis, [], random_state)
     rows = engine.rows(sample)
     n_clusters = min(n_basis, _n_distinct(rows))
+    from sklearn.cluster import KMeans  # many modules, for a selection that few ask for
+
     clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit(rows)
     means = clusters.cluster_centers_.astype(rows.dtype, copy=False)
     origins = sample[pairwise_distances_argmin(means, rows)]

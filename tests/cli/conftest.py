@@ -31,10 +31,9 @@ class Customers:
 
 @pytest.fixture(scope="session")
 def customers(tmp_path_factory):
-    """Customers with gaps, categories, dates and an id; no text, which ONNX cannot split."""
+    """Customers with gaps, categories, dates, text and an id."""
     folder = tmp_path_factory.mktemp("customers")
     frame, positive = make_messy(700)
-    frame = frame.drop(columns="name")
     frame["churned"] = np.where(positive, "yes", "no")
     table = Customers(folder, frame)
     frame[:500].to_csv(table.train, index=False)

@@ -181,3 +181,19 @@ def test_a_seed_gives_the_same_file_again(customers):
     frame = read_table(customers.test).drop(columns="churned")
     first, second = (load_model(path).predict_proba(frame) for path in paths)
     assert np.array_equal(first, second)
+
+
+def test_a_column_that_gives_the_answer_away_is_named(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "paid back": rng.normal(size=200)})
+    frame["default"] = frame["paid back"] < -0.5
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "default", *QUICK, "-o")
+    answer = run(*words, tmp_path / "a.skauc")
+    assert answer.code == 0
+    assert "Warning: 'paid back' alone separates the classes" in answer.err
+    assert "fit again with --drop 'paid back'\n" in answer.err
+    assert not any(line.endswith(" ") for line in answer.out.splitlines())
+    answer = run(*words, tmp_path / "b.skauc", "--json")
+    assert answer.err == ""
+    assert answer.json["summary"]["leak_suspects"] == ["paid back"]

@@ -93,7 +93,7 @@ def test_export_gives_what_the_model_gives(customers, tmp_path):
 
 def as_input(column, kind):
     """The column as the notes of to_onnx say: strings, or numbers with NaN, dates in seconds."""
-    if kind == "category":
+    if kind in ("category", "text"):
         return column.fillna("").to_numpy(object)[:, None]
     if kind == "date":
         seconds = read_dates(column)
@@ -139,3 +139,22 @@ def test_demo():
     assert "Digit 8 against the rest" in answer.out
     assert "with 2 centres" in answer.out
     assert len(run("demo", "--n-basis", 2, "--json").json["stages"]) == 2
+
+
+@pytest.mark.filterwarnings("default:The target")
+def test_rows_without_a_label_are_left_out_and_told_of(customers, tmp_path):
+    path = tmp_path / "gaps.csv"
+    frame = customers.frame[500:].copy()
+    frame.loc[frame.index[3:10], "churned"] = None
+    frame.to_csv(path, index=False)
+    answer = run("evaluate", customers.model, path, "--json")
+    assert answer.json["rows"] == 193
+    assert answer.err == (
+        "skauc: warning: The target 'churned' is missing in 7 of 200 rows, the first of them row "
+        "3: these rows are left out.\n"
+    )
+    frame.drop(columns="age").to_csv(path, index=False)
+    answer = run("evaluate", customers.model, path)
+    assert answer.code == 2
+    assert answer.err.startswith("skauc: The table lacks the column 'age'")
+    assert answer.err.count("\n") == 1

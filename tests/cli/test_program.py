@@ -134,3 +134,43 @@ def test_interrupted_with_a_model_at_hand(tmp_path):
     assert 1 <= load_model(tmp_path / "t.skauc")[-1].n_basis_ < 64
     shown = program("inspect", "t.skauc", cwd=tmp_path)
     assert "its training was interrupted" in shown.stdout
+
+
+TUNING = """
+import os, signal, sys
+from skauc.estimators._tuning import Tuner
+from skauc.cli import main
+
+run = Tuner._run
+def run_and_interrupt(self, jobs, folds):
+    run(self, jobs, folds)
+    Tuner._run = run
+    os.killpg(0, signal.SIGINT)  # as a terminal does, to workers too
+
+Tuner._run = run_and_interrupt
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_interrupted_while_tuning(tmp_path):
+    """Ctrl-C after the first comparison: its best settings are fitted and in the file."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    X.assign(y=X.a + X.b**2 > 1.5).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", "t.csv", "--target", "y", "--n-basis", "8", "--jobs", "2")
+    answer = subprocess.run(
+        [sys.executable, "-c", TUNING, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+    )
+    assert answer.returncode == 130, answer.stderr
+    assert answer.stderr == (
+        "skauc: Interrupted. The model that was reached is in t.skauc. It has the best settings "
+        "that were found before the interrupt.\n"
+    )
+    shown = json.loads(program("inspect", "t.skauc", "--json", cwd=tmp_path).stdout)
+    assert shown["summary"]["interrupted"]
+    assert shown["summary"]["test_auc"] > 0.8

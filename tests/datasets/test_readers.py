@@ -119,6 +119,15 @@ def test_semicolons_quotes_newlines_and_a_byte_order_mark(tmp_path):
     assert frame["note"].isna().tolist() == [False, True]
 
 
+def test_a_column_without_a_name_is_called_by_its_place(tmp_path):
+    path = tmp_path / "from_r.csv"
+    path.write_text('"","of two\nlines"\n"1",5\n"2",6\n')
+    for frame in (read_table(path), next(iterate_table(path))):
+        assert frame.columns.tolist() == ["column 1", "of two\nlines"]
+    known = read_table(path, kinds={"column 1": "category"})
+    assert known["column 1"].tolist() == ["1", "2"]
+
+
 def test_libsvm_columns_are_indices(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 4)), rng.integers(0, 2, 7)
@@ -150,6 +159,7 @@ BAD = [
     ("empty.csv", b"", "empty.csv is empty"),
     ("blank.csv", b"\n\n", "blank.csv is empty"),
     ("header.csv", b"a,b\n", "has a header and no rows"),
+    ("line.csv", b"a,b", "line.csv has a header and no rows"),
     ("header.parquet", None, "has a header and no rows"),
     ("short.csv", b"a,b\n1,2\n\n3\n", r"Line 4 of .*short.csv has 1 values where .* has 2 names"),
     ("long.csv", b'a,b\n"1\n",2\n3,4,5\n', r"Line 4 of .*long.csv has 3 values .* has 2 names"),
@@ -157,6 +167,7 @@ BAD = [
     ("head.csv", "é,b\n1,2\n".encode("latin1"), r"Line 1 of .* is not UTF-8 text"),
     ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), r"Line 1 of .* is not UTF-8 text"),
     ("twice.csv", b"a,b,a\n1,2,3\n", "more than one column called 'a'"),
+    ("nameless.csv", b",b,\n1,2,3\n", "more than one column without a name"),
     ("torn.csv.gz", gzip.compress(b"a,b\n1,2\n" * 500)[:-9], "is not a whole gzip file"),
     ("table.xlsx", b"PK", r"cannot be told by its name\. Names end in one of \.csv, \.tsv"),
     ("torn.parquet", b"PAR1 and nothing", "cannot be read as parquet"),

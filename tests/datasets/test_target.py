@@ -49,12 +49,22 @@ def test_a_level_that_no_row_has_does_not_count():
     assert split_target(FRAME.assign(Bought=column), "Bought").labels == ("no", "yes")
 
 
+def test_rows_without_a_target_are_left_out():
+    frame = FRAME.assign(gaps=[0, np.nan, None, 1])
+    with pytest.warns(UserWarning, match=r"missing in 2 of 4 rows, the first of them row 1: these"):
+        table = split_target(frame, "gaps", weights="weight")
+    assert table.X["age"].tolist() == [31, 40]
+    assert table.y.tolist() == [False, True]
+    assert table.weights.tolist() == [1.0, 1.0]
+    assert repr(table.labels) == "(0, 1)"
+
+
 BAD = [
     ({"target": "bougt"}, InvalidParameterError, r"no column 'bougt'\. Did you mean 'Bought'\?"),
     ({"target": "zzzz"}, InvalidParameterError, r"no column 'zzzz'\. The columns are 'age', 'Bo"),
     ({"target": "age"}, InvalidDataError, r"two values; it has 4 values: 31, 54, 22, 40\. Choose"),
     ({"target": "same"}, InvalidDataError, r"must have two values; it has one value: 7\."),
-    ({"target": "gaps"}, InvalidDataError, "'gaps' is missing in 2 rows, the first of them row 1"),
+    ({"target": "gaps"}, InvalidDataError, r"'gaps' is missing in all 4 rows\. Choose another"),
     ({"target": "flag", "positive": 2}, InvalidParameterError, "'flag', .*; got 2. Use one of the"),
     (
         {"target": "flag", "drop": ["ID"]},
@@ -68,7 +78,7 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "error", "message"), BAD)
 def test_bad_columns(arguments, error, message):
-    frame = FRAME.assign(same=7, gaps=[0, np.nan, None, 1], minus=[0, 1, -1, 1])
+    frame = FRAME.assign(same=7, gaps=np.nan, minus=[0, 1, -1, 1])
     with pytest.raises(error, match=message):
         split_target(frame, **arguments)
 

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
+from skauc.estimators._tuning import Tuner
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 X, y = make_moons(120, noise=0.3, random_state=0)
@@ -366,6 +367,59 @@ def test_callbacks_hear_of_every_fold():
 def test_callbacks_change_nothing(model):
     again = clone(model).set_callbacks(Listener()).fit(X, y)
     assert_same(again, model)
+
+
+class Interrupt:
+    """Ctrl-C when so many folds are done."""
+
+    def __init__(self, n_folds):
+        self.n_left = n_folds
+
+    def __call__(self, model):
+        self.n_left -= 1
+        if self.n_left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("n_folds", [1, 4, 5, 8, 9])
+def test_an_interrupt_keeps_the_best_so_far(n_folds):
+    """While structures are screened, at full size, and on the last fold."""
+    model = make(linear_term=False).set_callbacks(Listener(Interrupt(n_folds)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.score(X_NEW, Y_NEW) > 0.8
+    assert 0.5 < model.best_score_ <= 1
+    again = SparseKernelAUC(**model.best_estimator_.get_params()).fit(X, y)
+    assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-9)
+
+
+def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
+    monkeypatch.setattr(Tuner, "_screen", lambda *_: Interrupt(1)(None))
+    model = make()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_a_second_interrupt_keeps_the_model_that_was_reached(monkeypatch):
+    fit = SparseKernelAUC.fit
+
+    def interrupted(self, *rows):
+        fit(self.set_params(n_basis=2), *rows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SparseKernelAUC, "fit", interrupted)
+    model = make().set_callbacks(Listener(Interrupt(3)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.n_basis_ == 2
+
+
+def test_refinement_that_was_asked_for_survives_an_interrupt():
+    model = make(refine=True, cv=2).set_callbacks(Listener(Interrupt(2)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.best_params_["refine"]
 
 
 # -- bad input --------------------------------------------------------------------------------

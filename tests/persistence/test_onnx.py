@@ -36,7 +36,7 @@ from skauc import (
     StructuralAUC,
     to_onnx,
 )
-from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPackageError
+from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.persistence import register_converters
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 from skauc.preprocessing.kinds import KINDS
@@ -188,13 +188,15 @@ def table_inputs(step, frame):
 @pytest.mark.parametrize("calibrate", [False, True])
 def test_a_messy_table(calibrate):
     frame, y = make_messy()
-    frame = frame.drop(columns="name").rename(columns={"age": "the äge", "town": "scores"})
+    frame = frame.rename(columns={"age": "the äge", "town": "scores"})
     model = make_pipeline(TablePreprocessor(), small())
     model = CalibratedClassifierCV(model, ensemble=False) if calibrate else model
     model.fit(frame, y)
     other, _ = make_messy(seed=1)
-    other = other.drop(columns="name").rename(columns={"age": "the äge", "town": "scores"})
+    other = other.rename(columns={"age": "the äge", "town": "scores"})
     other.loc[::5, "scores"] = "Paris"
+    other.loc[::7, "name"] = None
+    other.loc[1::7, "name"] = "MRS. jones-Müller,\nmr_smith"
     step = model.calibrated_classifiers_[0].estimator[0] if calibrate else model[0]
     found = run(to_onnx(model), table_inputs(step, other))
     _, values = expected(model, other)
@@ -276,11 +278,23 @@ def test_what_cannot_be_converted(model, arguments, error, message):
 def test_tables_that_cannot_be_converted():
     frame, y = make_messy()
     model = make_pipeline(TablePreprocessor(), small()).fit(frame, y)
-    with pytest.raises(InvalidDataError, match=r"Column 'name' is text, .* fit again"):
-        to_onnx(model)
-    model.fit(frame.drop(columns="name"), y)
     with pytest.raises(InvalidParameterError, match=r"Column 'born' holds dates, .*'float64'"):
         to_onnx(model, precision="float32")
+    register_converters()
+    words = make_pipeline(TablePreprocessor(), small()).fit(frame[["name"]], y)
+    with pytest.raises(InvalidParameterError, match=r"ONNX 20; got target_opset=17. Set it to 20"):
+        skl2onnx.to_onnx(words, frame[["name"]], target_opset=17)
+
+
+def test_wrappers_around_wrappers():
+    inner = FixedThresholdClassifier(small(), threshold=0.3)
+    outer = CalibratedClassifierCV(inner, ensemble=False, cv=2).fit(X, Y)
+    found = run(to_onnx(outer, precision="float64"), {"X": X})
+    assert_allclose(found["probabilities"], outer.predict_proba(X), atol=1e-9)
+    assert_array_equal(found["label"], outer.predict(X))
+    twice = CalibratedClassifierCV(FrozenEstimator(outer)).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match=r"calibrated scores .* Calibrate once"):
+        to_onnx(twice)
 
 
 def test_skl2onnx_is_not_installed(monkeypatch):

@@ -185,3 +185,12 @@ def test_a_pipeline_ranks_messy_rows():
     model = make_pipeline(TablePreprocessor(), SparseKernelAUC(16, random_state=0))
     other, y = make_messy(seed=1)
     assert model.fit(FRAME, Y).score(other, y) > 0.75
+
+
+def test_numbers_of_rows_are_dropped():
+    rng = np.random.default_rng(0)
+    kept = np.flatnonzero(rng.random(300) < 0.7)
+    frame = pd.DataFrame({"column 1": kept, "year": 1900 + 7 * kept, "x": rng.random(len(kept))})
+    step = TablePreprocessor().fit(frame)
+    assert step.dropped_ == {"column 1": "only numbers the rows"}
+    assert step.transform(frame.drop(columns="column 1")).shape == (len(kept), 2)

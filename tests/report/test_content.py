@@ -181,13 +181,17 @@ def test_a_moved_centre_is_shown_as_its_nearest_training_row(orders, encoded):
     model = encoded(X[:400], y[:400], refine=True, C=10.0)
     assert not np.all(model[-1].length_scales_ == 1)
     content = make_report_content(model, X[400:], y[400:], X_train=X[:400], y_train=y[:400])
-    number = content.centres.positive.number
-    rows = model[:-1].transform(X[:400]) / model[-1].length_scales_
-    distances = np.linalg.norm(
-        rows - model[-1].basis_vectors_[number] / model[-1].length_scales_, axis=1
-    )
-    nearest = int(np.argmin(distances))
-    assert content.centres.positive.source == f"The training row nearest to it, row {nearest:,}."
+    scales = model[-1].length_scales_
+    rows = model[:-1].transform(X[:400])
+    is_moved = []
+    for centre in (content.centres.positive, content.centres.negative):
+        vector = model[-1].basis_vectors_[centre.number]
+        own = model[-1].basis_indices_[centre.number]
+        nearest = int(np.argmin(np.linalg.norm((rows - vector) / scales, axis=1)))
+        is_moved.append(not np.allclose(rows[own], vector))
+        source = f"The training row nearest to it, row {nearest:,}."
+        assert centre.source == (source if is_moved[-1] else f"Row {own:,} of the training rows.")
+    assert any(is_moved)
     assert len(content.features.names) == content.features.n_features == 6
     assert list(content.features.relevance) == sorted(content.features.relevance, reverse=True)
 

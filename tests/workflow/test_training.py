@@ -129,6 +129,23 @@ def test_an_interrupt_while_calibrating_keeps_the_model(monkeypatch):
     assert RowScorer(result.model)(messy_table(50).X).probabilities is None
 
 
+def test_an_interrupt_while_tuning_keeps_the_best_so_far(monkeypatch):
+    fit = SparseKernelAUCCV.fit
+
+    def interrupted(self, *rows):
+        fit(self, *rows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skauc.workflow.training.MOST_TUNED", 300)
+    monkeypatch.setattr(SparseKernelAUCCV, "fit", interrupted)
+    result = train_model(messy_table(600), Recipe(n_basis=4, n_jobs=1))
+    assert result.is_interrupted
+    assert result.n_tuned == 300
+    assert "best settings that were found before" in result.notes[0]
+    assert "a sample of 300 rows" in result.notes[1]
+    assert RowScorer(result.model)(messy_table(50).X).scores.std() > 0
+
+
 @pytest.mark.parametrize(
     ("labels", "values"),
     [((0, 1), ["0", "1"]), ((0, 1), [0.0, 1.0]), ((False, True), ["false", "true"])],

@@ -39,10 +39,14 @@ def guarded(command: Callable) -> Callable:
 
     @functools.wraps(command)
     def run(*args, debug: bool = False, **kwargs):
+        held: list[str] = []
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_: held.append(str(message))
             try:
-                return command(*args, **kwargs)
+                answer = command(*args, **kwargs)
+                for message in held:  # an error is one line, and says what matters
+                    typer.echo(f"skauc: warning: {_one_line(message)}", err=True)
+                return answer
             except (KeyboardInterrupt, Exception) as error:
                 if debug and not isinstance(error, typer.Exit | KeyboardInterrupt):
                     raise
@@ -90,10 +94,6 @@ def _words_of(error: Exception) -> str:
 def _fail(message: str, code: int) -> int:
     typer.echo(f"skauc: {_one_line(message)}", err=True)
     return code
-
-
-def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    typer.echo(f"skauc: warning: {_one_line(str(message))}", err=True)
 
 
 def _one_line(text: str) -> str:

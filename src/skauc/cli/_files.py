@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
@@ -22,21 +22,33 @@ def check_output(path: Path | None, force: bool) -> None:
         raise InvalidParameterError(
             f"{path} exists already. Choose another name, or replace it with --force."
         )
+    if path.parent.is_file():
+        raise InvalidParameterError(f"{path.parent} is no folder. Choose another place.")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"There is no folder {path.parent}. Make it first.")
-    if not os.access(path.parent, os.W_OK):
+    draft = _draft(path)
+    try:
+        draft.touch(exist_ok=False)  # permissions do not tell all, to root least
+    except OSError as error:
         raise InvalidParameterError(
-            f"{path} cannot be written: no permission in {path.parent}. Choose another place."
-        )
+            f"{path} cannot be written: {error.strerror}. Choose another place."
+        ) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes its name when all of it is written."""
-    draft = path.with_name(f".{path.name}.{uuid4().hex}")
+    draft = _draft(path)
     try:
         with open(draft, "xb") as file:
             yield file
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{uuid4().hex}")

@@ -29,14 +29,20 @@ def print_table(header: tuple[str, ...], rows: list[tuple[str, ...]], right=()) 
     from rich.console import Console
     from rich.table import Table
 
-    # Piped, a table is as wide as it wants to be.
-    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    # Piped, a table is as wide as it wants to be, and ends where its words end.
+    is_piped = not sys.stdout.isatty()
+    console = Console(width=1000 if is_piped else None, highlight=False)
     table = Table(box=None, header_style="bold", pad_edge=False, show_header=bool(any(header)))
     for place, name in enumerate(header):
         table.add_column(name, justify="right" if place in right else "left")
     for row in rows:
         table.add_row(*row)
-    console.print(table)
+    if not is_piped:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import replace
 from datetime import datetime
@@ -66,7 +67,9 @@ def fit(
         str, typer.Option(help="Where the work is done, as SparseKernelAUC has it.")
     ] = "auto",
     jobs: Annotated[int, typer.Option(help="Cores to use, -1 for all.")] = -1,
-    seed: Annotated[int, typer.Option(help="Draws the test rows and all else.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Draws the test rows and all else.")
+    ] = 0,
     format: Format = None,
     force: Force = False,
     json: AsJson = False,
@@ -74,13 +77,13 @@ def fit(
     """Fit a model to a table, and test it on rows that it has not seen.
 
     A fifth of the rows is set aside for the test, unless there is a table to test on. Categories,
-    dates, text, truth values and gaps are taken care of. Ctrl-C ends the fit with the model that
-    was reached.
+    dates, text, truth values and gaps are taken care of. Ctrl-C ends the work with the best
+    model so far.
     """
     output = Path(_stem(table) + ".skauc") if output is None else output
     for path in (output, report):
         check_output(path, force)
-    from skauc.workflow import ModelFacts, Recipe, train_model
+    from skauc.workflow import ModelFacts, Recipe, too_good_columns, train_model
 
     started = time.perf_counter()
     left_out = [*([] if weights is None else [weights]), *(drop or [])]
@@ -91,15 +94,17 @@ def fit(
             "--test."
         )
     facts = ModelFacts.from_table(parts.train, target, left_out)
+    suspects = too_good_columns(parts.train)
     recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed)
     trained = train_model(parts.train, recipe, watch)
     trained, evaluation = _tested(trained, parts.test)
     summary = facts.as_summary() | _provenance(
         table, test, parts, trained, evaluation, recipe, time.perf_counter() - started
     )
+    summary["leak_suspects"] = suspects
     _save(trained, output, summary, force)
     if trained.is_interrupted:
-        raise Interrupted(f"The model that was reached is in {output}.")
+        raise Interrupted(" ".join((f"The model that was reached is in {output}.", *trained.notes)))
     if report is not None:
         try:
             _write_report(report, trained, parts, facts, force)
@@ -201,13 +206,19 @@ def _write_report(
 
 
 def _print_result(summary, trained: Trained, parts: TableParts, evaluation, result) -> None:
-    from skauc.persistence.summary import final_estimator, first_step
+    from skauc.opened import first_step
+    from skauc.persistence.summary import final_estimator
 
     negative, positive = summary["labels"]
     for name, reason in first_step(trained.model).dropped_.items():
         say(f"Column {name!r} is not used: it {reason}.")
     for note in trained.notes:
         say(f"Note: {note}")
+    for name in summary["leak_suspects"]:
+        say(
+            f"Warning: {name!r} alone separates the classes; it may give the answer away. If it is "
+            f"not known when predicting, fit again with --drop {shlex.quote(name)}"
+        )
     rows = [
         ("ranks high", f"{summary['target']} = {positive} (against {negative})"),
         ("fitted to", _rows(parts.train)),

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 
 from skauc.datasets._sources import Source
 from skauc.exceptions import InvalidDataError
@@ -18,71 +21,94 @@ _MISSING = ["", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN
 _MISSING += ["nan", "null", "?"]
 _LARGEST_BLOCK = 1 << 30
 _STREAM_BLOCK = 1 << 24
+_WRONG_NUMBER = re.compile(r"In CSV column #(\d+): .*conversion error to double: .*value '(.*)'")
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What stands between names, and the names; one without is called by its place."""
+
+    delimiter: str
+    written: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return [name or f"column {place}" for place, name in enumerate(self.written, 1)]
+
+    def conversion(self, types: dict[str, str]):
+        """Return how values become those of the given types."""
+        from pyarrow import csv as arrow_csv
+
+        known = zip(self.written, self.names, strict=True)
+        return arrow_csv.ConvertOptions(
+            column_types={written: types[name] for written, name in known if name in types},
+            null_values=_MISSING,
+            strings_can_be_null=True,
+        )
+
+    def options(self, block: int, types: dict[str, str]) -> dict:
+        """Return pyarrow's options to read such a file."""
+        from pyarrow import csv as arrow_csv
+
+        return {
+            "read_options": arrow_csv.ReadOptions(block_size=block),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=True
+            ),
+            "convert_options": self.conversion(types),
+        }
 
 
 def read_delimited(source: Source, text_columns: set[str]):
     """Return the whole table."""
+    header = _read_header(source)
     with source.open() as file:
         content = file.read()
     block = min(len(content) + 1, _LARGEST_BLOCK)
-    options = _options(source, block)
-    types = dict.fromkeys(text_columns, "string")
-    return _guarded(source, lambda: _read(io.BytesIO(content), options, types))
+    options = header.options(block, dict.fromkeys(text_columns, "string"))
+    table = _guarded(source, lambda: _read(io.BytesIO(content), options))
+    return table.rename_columns(header.names)
 
 
 def iterate_delimited(source: Source, text_columns: set[str], numeric: set[str]) -> Iterator:
     """Yield batches; the types are those of the first block, with whole numbers as floats."""
-    options = _options(source, _STREAM_BLOCK)
-    types = _guarded(source, lambda: _first_types(source, options))
+    header = _read_header(source)
+    types = _guarded(source, lambda: _first_types(source, header))
     types |= dict.fromkeys(text_columns, "string") | dict.fromkeys(numeric, "double")
+    options = header.options(_STREAM_BLOCK, types)
     with source.open() as file:
-        batches = _guarded(source, lambda: _open(file, options, types))
+        batches = _guarded(source, lambda: _open(file, options))
         while (batch := _guarded(source, lambda: next(batches, None))) is not None:
-            yield batch
+            yield batch.rename_columns(header.names)
 
 
-def _read(file, options: dict, types: dict[str, str]):
+def _read(file, options: dict):
     from pyarrow import csv as arrow_csv
 
-    table = arrow_csv.read_csv(file, **options, convert_options=_conversion(types))
+    table = arrow_csv.read_csv(file, **options)
     _check_types(table.schema)
     return table
 
 
-def _open(file, options: dict, types: dict[str, str]):
+def _open(file, options: dict):
     from pyarrow import csv as arrow_csv
 
-    reader = arrow_csv.open_csv(file, **options, convert_options=_conversion(types))
+    reader = arrow_csv.open_csv(file, **options)
     _check_types(reader.schema)
     return iter(reader)
 
 
-def _first_types(source: Source, options: dict) -> dict[str, str]:
+def _first_types(source: Source, header: _Header) -> dict[str, str]:
     from pyarrow import csv as arrow_csv
 
     with source.open() as file:
-        schema = arrow_csv.open_csv(file, **options, convert_options=_conversion({})).schema
+        schema = arrow_csv.open_csv(file, **header.options(_STREAM_BLOCK, {})).schema
     words = {"int64": "double", "null": "string"}
-    return {field.name: words.get(str(field.type), str(field.type)) for field in schema}
-
-
-def _options(source: Source, block: int) -> dict:
-    from pyarrow import csv as arrow_csv
-
-    delimiter = _check_header(source)
     return {
-        "read_options": arrow_csv.ReadOptions(block_size=block),
-        "parse_options": arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        name: words.get(str(field.type), str(field.type))
+        for name, field in zip(header.names, schema, strict=True)
     }
-
-
-def _conversion(types: dict[str, str]):
-    from pyarrow import csv as arrow_csv
-
-    return arrow_csv.ConvertOptions(
-        column_types=types, null_values=_MISSING, strings_can_be_null=True
-    )
 
 
 def _check_types(schema) -> None:
@@ -91,24 +117,29 @@ def _check_types(schema) -> None:
         raise ValueError("invalid UTF8 data")
 
 
-def _check_header(source: Source) -> str:
-    """Return the delimiter, or say what is wrong with the names of the columns."""
-    with source.open() as file:
-        line = next((line for line in file if line.strip()), b"")
-    if not line:
-        raise InvalidDataError(f"{source.name} is empty. Pass a table with a header and rows.")
+def _read_header(source: Source) -> _Header:
+    """Return the names of the columns, or say what is wrong with them."""
     try:
-        header = line.decode("utf-8-sig")
+        with source.open() as file:
+            lines = (line.decode("utf-8-sig") for line in file if line.strip())
+            first = next(lines, "")
+            delimiter = max(_DELIMITERS[source.format], key=first.count)
+            # A name may go on in the next line.
+            names = next(csv.reader(chain([first], lines), delimiter=delimiter))
     except UnicodeDecodeError as error:
         raise _not_utf8(source, 1) from error
-    delimiter = max(_DELIMITERS[source.format], key=header.count)
-    names = next(csv.reader([header], delimiter=delimiter))
-    for name in names:
-        if names.count(name) > 1:
+    except csv.Error as error:
+        raise InvalidDataError(f"The header of {source.name} cannot be read: {error}.") from error
+    if not first:
+        raise InvalidDataError(f"{source.name} is empty. Pass a table with a header and rows.")
+    found = _Header(delimiter, tuple(names))
+    for name, written in zip(found.names, found.written, strict=True):
+        if found.names.count(name) > 1 or found.written.count(written) > 1:
+            called = f"called {name!r}" if written else "without a name"
             raise InvalidDataError(
-                f"{source.name} has more than one column called {name!r}. Give each its own name."
+                f"{source.name} has more than one column {called}. Give each its own name."
             )
-    return delimiter
+    return found
 
 
 def _guarded(source: Source, action):
@@ -124,7 +155,14 @@ def _guarded(source: Source, action):
 def _explained(source: Source, error: Exception) -> InvalidDataError:
     if isinstance(error, InvalidDataError):
         return error
-    delimiter = _check_header(source)
+    header = _read_header(source)
+    wrong = _WRONG_NUMBER.search(str(error))
+    if wrong is not None:
+        name, value = header.names[int(wrong[1])], wrong[2]
+        return InvalidDataError(
+            f"Column {name!r} held numbers when the model was fitted; got {value!r} in "
+            f"{source.name}. Mend the column, or fit a model to such a table."
+        )
     with source.open() as file:
         for number, line in enumerate(file, 1):
             try:
@@ -132,7 +170,9 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
             except UnicodeDecodeError:
                 return _not_utf8(source, number)
     with source.open() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        ragged = _ragged_line(text, delimiter)
+        ragged = _ragged_line(text, header.delimiter)
+    if "Empty CSV" in str(error):  # a header that no end of line follows
+        return no_rows(source)
     if ragged is not None:
         number, found, expected = ragged
         return InvalidDataError(
@@ -141,6 +181,13 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
         )
     return InvalidDataError(
         f"{source.name} cannot be read as {source.format}: {str(error).strip()}. Mend the file."
+    )
+
+
+def no_rows(source: Source) -> InvalidDataError:
+    """Return the error for a table of a header alone."""
+    return InvalidDataError(
+        f"{source.name} has a header and no rows. Pass a table with at least one row."
     )
 
 

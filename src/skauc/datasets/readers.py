@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from skauc.datasets._delimited import iterate_delimited, read_delimited
+from skauc.datasets._delimited import iterate_delimited, no_rows, read_delimited
 from skauc.datasets._other_formats import (
     LIBSVM_TARGET,
     iterate_arff,
@@ -15,7 +15,6 @@ from skauc.datasets._other_formats import (
     read_parquet,
 )
 from skauc.datasets._sources import Source, find_source, missing_package
-from skauc.exceptions import InvalidDataError
 from skauc.validation import check_whole_number
 
 
@@ -93,7 +92,7 @@ def iterate_table(
     except ModuleNotFoundError as error:
         raise missing_package(error) from error
     if n_rows == 0:
-        raise _no_rows(source)
+        raise no_rows(source)
 
 
 def _read(source: Source, kinds: Mapping[str, str]):
@@ -154,11 +153,5 @@ def _as_frame(table):
 
 def _checked(source: Source, frame):
     if len(frame) == 0:
-        raise _no_rows(source)
+        raise no_rows(source)
     return frame
-
-
-def _no_rows(source: Source) -> InvalidDataError:
-    return InvalidDataError(
-        f"{source.name} has a header and no rows. Pass a table with at least one row."
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -45,7 +46,8 @@ def split_target(
     frame : pandas.DataFrame
         The table.
     target : str
-        Name of the column to predict, of two different values.
+        Name of the column to predict, of two different values. Rows in which it is missing are
+        left out, with a warning.
     positive : object, default=None
         The value that is to rank high; None is the rarer one, and the larger one of two equally
         frequent ones. Its text will do: "1" for 1.
@@ -71,6 +73,7 @@ def split_target(
     asked_for = [target, *drop, *([] if weights is None else [weights])]
     for name in asked_for:
         _check_name(name, list(frame.columns))
+    frame = _with_known_target(frame, target)
     negative, positive = _labels(frame[target], positive)
     X = frame.drop(columns=list(dict.fromkeys(asked_for)))
     if X.shape[1] == 0:
@@ -94,14 +97,29 @@ def _check_name(name, names: list) -> None:
     raise InvalidParameterError(f"The table has no column {name!r}. {advice}")
 
 
+def _with_known_target(frame, target: str):
+    """Return the rows in which the target is not missing; a warning tells of the others."""
+    missing = frame[target].isna().to_numpy()
+    if missing.all():
+        raise InvalidDataError(
+            f"The target {target!r} is missing in all {len(frame)} rows. Choose another target."
+        )
+    if not missing.any():
+        return frame
+    warnings.warn(
+        f"The target {target!r} is missing in {np.count_nonzero(missing):,} of {len(frame):,} "
+        f"rows, the first of them row {int(np.argmax(missing))}: these rows are left out.",
+        stacklevel=3,
+    )
+    known = frame[~missing]
+    labels = known[target]
+    if labels.dtype.kind == "f" and (labels % 1 == 0).all():  # of 0 and 1, gaps make 0.0 and 1.0
+        known = known.assign(**{target: labels.astype(np.int64)})
+    return known
+
+
 def _labels(column, positive) -> tuple:
     """Return the negative and the positive value of the target."""
-    missing = column.isna().to_numpy()
-    if missing.any():
-        raise InvalidDataError(
-            f"The target {column.name!r} is missing in {missing.sum()} rows, the first of them row "
-            f"{int(np.argmax(missing))}. Leave these rows out."
-        )
     counts = column.value_counts()
     counts = counts[counts > 0]
     labels = counts.index.tolist()

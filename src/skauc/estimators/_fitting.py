@@ -134,6 +134,7 @@ class Fitting:
 
     def _adopt(self, found: Refined) -> Point:
         """Put refined centres and scales in the place of the basis."""
+        found = replace(found, shape=found.shape.rounded())
         solved, point = solve_for_shape(self.objective, self.basis, found, self.minimise)
         kernels = [replace(kernel, scales=solved.shape.scales) for kernel in self.basis.kernels]
         centres = same_format(solved.shape.centres, self.basis.centres)

@@ -92,6 +92,7 @@ class Tuner:
         self.base, self.data, self.folds = base, data, folds
         self.n_jobs, self.tick = n_jobs, tick
         self.scores: dict[Setting, dict[int, float]] = {}
+        self.screened: dict[Setting, dict[int, float]] = {}
 
     def search(self, settings: list[Setting], Cs: tuple[float, ...], refine: tuple[bool, ...]):
         """Screen the structures, follow the best to the end, then refine."""
@@ -140,7 +141,7 @@ class Tuner:
             middle = Cs.index(max(own, key=tried.get).C)
             near = Cs[max(middle - NEAR, 0) : middle + NEAR + 1]
             survivors += [(s, near) for s in settings if s.structure == structure]
-        self.scores = {}
+        self.screened, self.scores = self.scores, {}
         return survivors
 
     def _few_rows(self, fold: Fold) -> Fold:
@@ -245,6 +246,16 @@ class Tuner:
         """Return the setting with the best mean, refined or not."""
         complete = {s: scores for s, scores in self.complete().items() if s.refine in refine}
         return max(complete, key=lambda setting: (complete[setting].mean(), -setting.n_basis))
+
+    def best_so_far(self) -> tuple[Setting, float] | None:
+        """Return the best setting of those tried on the most folds, and its score; or None."""
+        scores = self.scores or self.screened
+        if not scores:
+            return None
+        n_most = max(map(len, scores.values()))
+        means = {s: np.mean(list(by.values())) for s, by in scores.items() if len(by) == n_most}
+        best = max(means, key=lambda setting: (means[setting], -setting.n_basis))
+        return best, float(means[best])
 
     def choice(self, refine: tuple[bool, ...]) -> Setting:
         """Return the simplest setting that is within one standard error, or so, of the best.

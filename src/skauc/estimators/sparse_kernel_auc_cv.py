@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
@@ -145,6 +147,10 @@ class SparseKernelAUCCV(PathClassifier):
     def fit(self, X, y, sample_weight=None):
         """Choose the parameters and fit to all rows.
 
+        Interrupted from the keyboard while it chooses, the estimator is fitted with the best
+        parameters so far, and the interrupt goes on from there; interrupted again, it keeps the
+        model it had reached.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -161,10 +167,13 @@ class SparseKernelAUCCV(PathClassifier):
         """
         self._check_parameters()
         with unchanged_on_error(self):
-            self._fit(X, y, sample_weight)
+            interrupt = self._fit(X, y, sample_weight)
+        if interrupt is not None:
+            raise interrupt
         return self
 
-    def _fit(self, X, y, sample_weight) -> None:
+    def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
+        """Fit, and return the interrupt that ended it early with a model in hand."""
         data = check_training(self, X, y, sample_weight)
         seed = _as_seed(self.random_state)
         base = SparseKernelAUC(
@@ -180,19 +189,42 @@ class SparseKernelAUCCV(PathClassifier):
         refine = self._possible_refinement(data, folds)
         reporter = self._start_reporting(None, X, y, sample_weight)
         tuner = Tuner(base, data, folds, self.n_jobs, lambda: reporter.task("fold", lambda: None))
-        tuner.search(self._settings(data), self._sorted_cs(), refine)
-        chosen = tuner.choice(refine)
-        self.best_params_ = chosen.parameters()
-        self.best_score_ = float(tuner.complete()[chosen].mean())
+        interrupt = self._choose(tuner, data, refine)
         self.cv_results_ = _results(tuner)
         self.n_splits_ = len(folds)
-        self._refit(base, data, X, y, sample_weight)
+        interrupt = self._refit(base, X, y, sample_weight) or interrupt
         reporter.end(lambda: None)
+        return interrupt
 
-    def _refit(self, base: SparseKernelAUC, data: TrainingData, X, y, sample_weight) -> None:
+    def _choose(self, tuner: Tuner, data: TrainingData, refine) -> KeyboardInterrupt | None:
+        """Set the best parameters, after an interrupt the best that were found before it."""
+        interrupt = None
+        try:
+            tuner.search(self._settings(data), self._sorted_cs(), refine)
+            chosen = tuner.choice(refine)
+            score = float(tuner.complete()[chosen].mean())
+        except KeyboardInterrupt as error:
+            found = tuner.best_so_far()
+            if found is None:
+                raise
+            interrupt, (chosen, score) = error, found
+            chosen = replace(chosen, refine=chosen.refine or False not in refine)
+        self.best_params_, self.best_score_ = chosen.parameters(), score
+        return interrupt
+
+    def _refit(self, base: SparseKernelAUC, X, y, sample_weight) -> KeyboardInterrupt | None:
+        """Fit to all rows; interrupted, keep the model that was reached."""
         model = SparseKernelAUC(**{**base.get_params(), **self.best_params_, "n_jobs": self.n_jobs})
-        self.best_estimator_ = model.fit(X, y, sample_weight)
+        interrupt = None
+        try:
+            model.fit(X, y, sample_weight)
+        except KeyboardInterrupt as error:
+            if not hasattr(model, "n_basis_"):
+                raise
+            interrupt = error
+        self.best_estimator_ = model
         vars(self).update(fitted_attributes(model))
+        return interrupt
 
     def _check_parameters(self) -> None:
         check_whole_number("n_basis", self.n_basis, 1, "Set it to the largest model you want.")

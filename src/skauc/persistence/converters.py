@@ -35,6 +35,7 @@ from skl2onnx.algebra.onnx_ops import (
     OnnxNeg,
     OnnxOneHotEncoder,
     OnnxPow,
+    OnnxRegexFullMatch,
     OnnxReshape,
     OnnxSign,
     OnnxSin,
@@ -54,9 +55,13 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial
 from skauc.model import Model
 from skauc.persistence.state import ESTIMATORS
+from skauc.persistence.words import word_pattern
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 from skauc.preprocessing.steps import DAY, PERIODS
 from skauc.scaling import RankScaling
+
+# The version of ONNX that brought regular expressions.
+OPSET_OF_WORDS = 20
 
 
 def register() -> None:
@@ -268,20 +273,13 @@ def _convert_table(scope, operator, container) -> None:
     for name, transformer, columns in step.transformer_.transformers_:
         if name == "remainder":
             continue
-        if name not in _PARTS:
-            raise text_column(columns)
+        if name not in _PARTS:  # words of one column
+            parts.append(_words(build, transformer, _column(build, inputs, columns)))
+            continue
         merged = build(OnnxConcat, *(_column(build, inputs, column) for column in columns), axis=1)
         parts.append(_PARTS[name](build, transformer, merged))
     out = build(OnnxConcat, *parts, axis=1)
     build(OnnxIdentity, out, output_names=operator.outputs).add_to(scope, container)
-
-
-def text_column(name: str) -> InvalidDataError:
-    """Return the error for a column of text."""
-    return InvalidDataError(
-        f"Column {name!r} is text, which ONNX does not split into words as scikit-learn does. "
-        "Leave the column out and fit again."
-    )
 
 
 def _column(build: _Builder, inputs: dict, name: str):
@@ -332,6 +330,19 @@ def _one_hot(build: _Builder, categories: list[np.ndarray], strings) -> list:
         flags = build.double(build(OnnxOneHotEncoder, column, cats_strings=list(levels), zeros=1))
         parts.append(build(OnnxReshape, flags, np.array([-1, len(levels)])))
     return parts
+
+
+def _words(build: _Builder, counter, strings):
+    """Ask for each word whether it is there."""
+    if build.version < OPSET_OF_WORDS:
+        raise InvalidParameterError(
+            f"Text is searched for words by an operator of ONNX {OPSET_OF_WORDS}; got "
+            f"target_opset={build.version}. Set it to {OPSET_OF_WORDS}, or leave columns of text "
+            "out and fit again."
+        )
+    words = counter.get_feature_names_out()
+    flags = (build(OnnxRegexFullMatch, strings, pattern=word_pattern(word)) for word in words)
+    return build(OnnxConcat, *map(build.double, flags), axis=1)
 
 
 def _by_target(build: _Builder, pipeline, strings):

@@ -1,4 +1,4 @@
-"""Whole ONNX graphs: a model in its flat form, its inputs, and what its wrappers add.
+"""Whole ONNX graphs: a model taken apart, its inputs, and what its wrappers add.
 
 A pipeline with wrappers (calibration, thresholds) is taken apart into transformers, one estimator
 of ours, and the functions of its score that the wrappers are. skl2onnx converts the first two;
@@ -6,8 +6,6 @@ its own wrappers take the nearest step of an isotonic function and leave thresho
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
@@ -21,12 +19,11 @@ from skl2onnx.common.data_types import (
 )
 from skl2onnx.sklapi import CastTransformer
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 
 from skauc.exceptions import InvalidParameterError
-from skauc.persistence.converters import label_values, register, text_column
+from skauc.opened import THRESHOLDED, TRANSPARENT, OpenedModel, layers_of, open_model
+from skauc.persistence.converters import OPSET_OF_WORDS, label_values, register
 from skauc.persistence.summary import is_own
 from skauc.preprocessing import TablePreprocessor
 
@@ -37,43 +34,34 @@ _OPSETS = {"": 17, "ai.onnx.ml": 3}
 _TENSORS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
 
 
-@dataclass
-class _Flat:
-    """Transformers, an estimator of ours, and what wrappers make of its score."""
-
-    steps: list
-    estimator: object
-    calibrator: object = None
-    threshold: float | None = None
-
-
 def convert(model, X, precision: str | None) -> ModelProto:
     """Return the graph of a fitted model."""
     register()
-    flat = _flattened(model)
-    is_table = bool(flat.steps) and isinstance(flat.steps[0], TablePreprocessor)
+    opened = _convertible(model)
+    is_table = bool(opened.steps) and isinstance(opened.steps[0], TablePreprocessor)
+    has_text = is_table and "text" in opened.steps[0].columns_.values()
     if precision is None:
         precision = "float64" if is_table else "float32"
-    steps = flat.steps
+    steps = list(opened.steps)
     if is_table:
-        inputs = _table_inputs(flat.steps[0], precision)
+        inputs = _table_inputs(opened.steps[0], precision)
     elif hasattr(X, "columns"):
         inputs = _frame_inputs(X, precision)
     else:
         inputs = [("X", _tensor_type(precision)([None, int(model.n_features_in_)]))]
         steps = [CastTransformer(dtype=np.float64), *steps]
-    named = [(f"step{number}", step) for number, step in enumerate([*steps, flat.estimator])]
+    named = [(f"step{number}", step) for number, step in enumerate([*steps, opened.classifier])]
     graph = convert_sklearn(
         Pipeline(named),
         initial_types=inputs,
-        target_opset=_OPSETS,
-        options={id(flat.estimator): {"zipmap": False}},
+        target_opset=_OPSETS | ({"": OPSET_OF_WORDS} if has_text else {}),
+        options={id(opened.classifier): {"zipmap": False}},
     )
     given = {
         variable.name: name for variable, (name, _) in zip(graph.graph.input, inputs, strict=True)
     }
     _rename(graph, given)
-    _Ending(graph, _TENSORS[precision]).write(flat, model.classes_)
+    _Ending(graph, _TENSORS[precision]).write(opened, model.classes_)
     return graph
 
 
@@ -86,55 +74,43 @@ def _rename(model: ModelProto, names: dict[str, str]) -> None:
         node.output[:] = [names.get(name, name) for name in node.output]
 
 
-def _flattened(model) -> _Flat:
-    if is_own(model):
-        return _Flat([], model)
-    if isinstance(model, Pipeline):
-        flat = _flattened(model.steps[-1][1])
-        before = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-        flat.steps = [*before, *flat.steps]
-        return flat
-    if isinstance(model, FrozenEstimator):
-        return _flattened(model.estimator)
-    if isinstance(model, CalibratedClassifierCV):
-        return _calibrated(model)
-    if isinstance(model, TunedThresholdClassifierCV | FixedThresholdClassifier):
-        return _thresholded(model)
-    raise InvalidParameterError(
-        f"{type(model).__name__} does not hold an estimator of skauc at its end, or wraps it in a "
-        "way that cannot be converted. Use skl2onnx for models of other libraries."
-    )
-
-
-def _calibrated(model: CalibratedClassifierCV) -> _Flat:
-    if len(model.calibrated_classifiers_) != 1:
+def _convertible(model) -> OpenedModel:
+    """Return the model taken apart, or say which of its wrappers has no graph."""
+    for layer in layers_of(model):
+        if is_own(layer):
+            break
+        if isinstance(layer, CalibratedClassifierCV):
+            _check_single(layer)
+        elif isinstance(layer, THRESHOLDED):
+            _check_positive(layer)
+        elif not isinstance(layer, (Pipeline, *TRANSPARENT)):
+            raise InvalidParameterError(
+                f"{type(layer).__name__} does not hold an estimator of skauc at its end, or wraps "
+                "it in a way that cannot be converted. Use skl2onnx for models of other libraries."
+            )
+    opened = open_model(model)
+    if opened.classifier is None:
         raise InvalidParameterError(
-            f"The mean of {len(model.calibrated_classifiers_)} calibrated models cannot be "
-            "converted to ONNX. Fit CalibratedClassifierCV with ensemble=False."
+            "A calibration of calibrated scores cannot be converted to ONNX. Calibrate once."
         )
-    calibrated = model.calibrated_classifiers_[0]
-    flat = _flattened(calibrated.estimator)
-    if flat.calibrator is not None or flat.threshold is not None:
+    return opened
+
+
+def _check_single(model: CalibratedClassifierCV) -> None:
+    n_members = len(model.calibrated_classifiers_)
+    if n_members != 1:
         raise InvalidParameterError(
-            "A calibration of calibrated or thresholded scores cannot be converted to ONNX. "
-            "Calibrate once, then choose the threshold."
+            f"The mean of {n_members} calibrated models cannot be converted to ONNX. Fit "
+            "CalibratedClassifierCV with ensemble=False."
         )
-    flat.calibrator = calibrated.calibrators[0]
-    return flat
 
 
-def _thresholded(model) -> _Flat:
-    flat = _flattened(model.estimator_)
-    threshold = getattr(model, "best_threshold_", getattr(model, "threshold", "auto"))
-    if threshold == "auto":
-        threshold = 0.5 if flat.calibrator is not None else 0.0
+def _check_positive(model) -> None:
     if getattr(model, "pos_label", None) not in (None, model.classes_[1]):
         raise InvalidParameterError(
             f"pos_label={model.pos_label!r} cannot be converted to ONNX. Use the larger label, "
             f"{str(model.classes_[1])!r}."
         )
-    flat.threshold = float(threshold)
-    return flat
 
 
 def _tensor_type(precision: str):
@@ -145,14 +121,12 @@ def _table_inputs(step: TablePreprocessor, precision: str) -> list[tuple]:
     """Return one input a column that is used."""
     inputs = []
     for name, kind in step.columns_.items():
-        if kind == "text":
-            raise text_column(name)
         if kind == "date" and precision == "float32":
             raise InvalidParameterError(
                 f"Column {name!r} holds dates, whose seconds do not fit into float32. "
                 "Use precision='float64'."
             )
-        tensor = StringTensorType if kind == "category" else _tensor_type(precision)
+        tensor = StringTensorType if kind in ("category", "text") else _tensor_type(precision)
         inputs.append((name, tensor([None, 1])))
     return inputs
 
@@ -175,20 +149,20 @@ class _Ending:
         self.model, self.graph, self.tensor = model, model.graph, tensor
         self.n_names = 0
 
-    def write(self, flat: _Flat, classes: np.ndarray) -> None:
+    def write(self, opened: OpenedModel, classes: np.ndarray) -> None:
         """Replace the outputs of the estimator by those of the whole model."""
         pair = self.node("Cast", [self.estimator_scores()], to=TensorProto.DOUBLE)
         scores = self.node("Gather", [pair, self.constant([1], np.int64)], axis=1)
-        threshold, name = flat.threshold or 0.0, "scores"
+        threshold, name = opened.threshold or 0.0, "scores"
         positive, columns, n_columns = scores, scores, 1
-        if flat.calibrator is not None:
-            positive = self.calibrated(flat.calibrator, scores)
-            threshold = 0.5 if flat.threshold is None else flat.threshold
+        if opened.calibrator is not None:
+            positive = self.calibrated(opened.calibrator, scores)
+            threshold = 0.5 if opened.threshold is None else opened.threshold
             negative = self.node("Sub", [self.constant(1.0), positive])
             columns = self.node("Concat", [negative, positive], axis=1)
             name, n_columns = "probabilities", 2
         # Without a wrapper the score must be above the threshold, with one it may be equal to it.
-        operator = "Greater" if flat.threshold is None else "GreaterOrEqual"
+        operator = "Greater" if opened.threshold is None else "GreaterOrEqual"
         if len(classes) == 2:  # more are grades, which are ranked and not predicted
             self.write_label(classes, self.node(operator, [positive, self.constant(threshold)]))
         self.output("Cast", [columns], name, self.tensor, [None, n_columns], to=self.tensor)

@@ -39,9 +39,11 @@ def to_onnx(model, X=None, *, precision=None):
 
     Notes
     -----
-    A table has one input a column, of shape (n, 1): strings for categories (empty where missing),
-    numbers for the rest, with NaN where missing, 0 and 1 for truth values and seconds since 1970
-    in UTC for dates.
+    A table has one input a column, of shape (n, 1): strings for categories and text (empty where
+    missing), numbers for the rest, with NaN where missing, 0 and 1 for truth values and seconds
+    since 1970 in UTC for dates. Graphs are of ONNX 17, those with text of ONNX 20. A kernel of
+    your own, the mean of several calibrated models, and scores that are calibrated twice cannot be
+    converted.
 
     Examples
     --------

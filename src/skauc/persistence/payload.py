@@ -1,9 +1,9 @@
 """The model inside a file: skops writes it, and nothing is built before every part is audited.
 
-skops stores a tree of nodes in ``schema.json`` and arrays in ``.npy`` files. The audit here goes
-before its own and is stricter: only the nodes that models are made of, no shared ones (a tree
-whose branches share leaves can be exponentially large), a bounded number and depth of them, and
-arrays that are exactly as large as their bytes.
+skops stores a tree of nodes in ``schema.json`` and arrays in ``.npy`` files. The audit lets pass
+only the nodes and types that models are made of, no shared ones (a tree whose branches share leaves
+can be exponentially large), a bounded number and depth of them, and arrays that are exactly as
+large as their bytes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 
 from skauc.exceptions import MissingPackageError, ModelFileError
 from skauc.persistence.archive import SCHEMA
+from skauc.persistence.building import build, is_trusted_function, is_trusted_object
 
 _MOST_NODES = 20_000
 _DEEPEST = 60
@@ -29,49 +30,20 @@ _SCALARS = {
     f"numpy.{name}"
     for name in ("bool", "bool_", "int32", "int64", "float32", "float64", "str_", "datetime64")
 }
-# By which TunedThresholdClassifierCV may have tuned.
-_METRICS = (
-    *("accuracy_score", "balanced_accuracy_score", "f1_score", "fbeta_score", "precision_score"),
-    *("recall_score", "jaccard_score", "matthews_corrcoef", "cohen_kappa_score"),
-)
-# Our own types, and the parts of scikit-learn's wrappers that skops does not know.
-TRUSTED = (
-    "numpy.dtype",
-    "skauc.persistence.state.StoredEstimator",
-    "skauc.persistence.state.StoredStrings",
-    "skauc.preprocessing.steps.ArcSinh",
-    "skauc.preprocessing.steps.DateFeatures",
-    "skauc.preprocessing.table.TablePreprocessor",
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.calibration._TemperatureScaling",
-    "sklearn.compose._column_transformer._RemainderColsList",
-    "sklearn.metrics._scorer._CurveScorer",
-    "sklearn.metrics._scorer._PassthroughScorer",
-    "sklearn.metrics._scorer._Scorer",
-    "sklearn.model_selection._classification_threshold._CurveScorer",
-    "sklearn.model_selection._split.KFold",
-    "sklearn.model_selection._split.RepeatedStratifiedKFold",
-    "sklearn.model_selection._split.StratifiedKFold",
-    "sklearn.utils._metadata_requests.MetadataRequest",
-    "sklearn.utils._metadata_requests.MethodMetadataRequest",
-    *(f"sklearn.metrics._classification.{metric}" for metric in _METRICS),
-)
-# The types of each kind of node; None leaves them to skops, which trusts scikit-learn's
-# estimators, NumPy's and SciPy's functions of numbers, and TRUSTED.
+# The types of each kind of node.
 _NODES = {
     "DTypeNode": {"numpy.dtype"},
     "DictNode": {"builtins.dict", "collections.OrderedDict"},
-    "FunctionNode": None,
     "JsonNode": _BUILTINS,
     "ListNode": {"builtins.list"},
     "NdArrayNode": {"numpy.ndarray", *_SCALARS},
-    "ObjectNode": None,
     "RandomStateNode": {"numpy.random.mtrand.RandomState"},
     "SliceNode": {"builtins.slice"},
     "TupleNode": {"builtins.tuple"},
     "TypeNode": _BUILTINS | _SCALARS,
 }
+# Those of which there are too many to list.
+_TRUSTED = {"FunctionNode": is_trusted_function, "ObjectNode": is_trusted_object}
 
 
 def dump_payload(tree) -> dict[str, bytes]:
@@ -106,14 +78,15 @@ def _simplified(node, numbers: dict[str, str]):
 
 def load_payload(members: dict[str, bytes], max_bytes: int):
     """Audit the members, then build the object; errors say what was found."""
-    skops_io = _import_skops()
     try:
-        _audit(members, max_bytes)
-        clean = _as_archive(members)
-        untrusted = set(skops_io.get_untrusted_types(data=clean)) - set(TRUSTED)
-        if untrusted:
-            raise ModelFileError(f"it holds types that are not trusted: {sorted(untrusted)[:5]}")
-        return skops_io.loads(clean, trusted=list(TRUSTED))
+        if SCHEMA not in members:
+            raise ModelFileError("it lacks the member 'schema.json'")
+        arrays = {name: content for name, content in members.items() if name != SCHEMA}
+        for name, content in arrays.items():
+            _check_array(name, content)
+        schema = json.loads(members[SCHEMA])
+        _Audit(arrays, max_bytes).visit(schema, 0)
+        return build(schema, arrays)
     except ModelFileError:
         raise
     except Exception as error:  # a hostile tree can fail in any way
@@ -127,27 +100,10 @@ def _import_skops():
             import skops.io
     except ImportError as error:
         raise MissingPackageError(
-            "Model files need skops, which is not installed. "
+            "Saving models needs skops, which is not installed. "
             "Install it with: pip install 'skauc[files]'"
         ) from error
     return skops.io
-
-
-def _as_archive(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-def _audit(members: dict[str, bytes], max_bytes: int) -> None:
-    if SCHEMA not in members:
-        raise ModelFileError("it lacks the member 'schema.json'")
-    arrays = {name: content for name, content in members.items() if name != SCHEMA}
-    for name, content in arrays.items():
-        _check_array(name, content)
-    _Audit(arrays, max_bytes).visit(json.loads(members[SCHEMA]), 0)
 
 
 def _check_array(name: str, content: bytes) -> None:
@@ -188,13 +144,14 @@ class _Audit:
                 self.visit(value, depth + 1)
 
     def _check_node(self, node: dict) -> None:
-        loader = node["__loader__"]
-        name = f"{node['__module__']}.{node['__class__']}"
-        if not isinstance(loader, str) or loader not in _NODES or "__id__" in node:
+        loader, module, name = node["__loader__"], node["__module__"], node["__class__"]
+        is_text = all(isinstance(word, str) for word in (loader, module, name))
+        if not is_text or not (loader in _NODES or loader in _TRUSTED) or "__id__" in node:
             raise ModelFileError(f"it holds a part of an unknown kind: {str(loader)[:40]!r}")
-        allowed = _NODES[loader]
-        if allowed is not None and name not in allowed:
-            raise ModelFileError(f"it holds a type that is not trusted: {name[:80]!r}")
+        path = f"{module}.{name}"
+        is_listed = loader in _NODES and path in _NODES[loader]
+        if not (is_listed or (loader in _TRUSTED and _TRUSTED[loader](module, name))):
+            raise ModelFileError(f"it holds a type that is not trusted: {path[:80]!r}")
         if "file" in node:
             self.n_bytes += len(self.arrays[node["file"]])
             if self.n_bytes > self.max_bytes:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from sklearn.base import BaseEstimator
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 
 from skauc.exceptions import ModelFileError
+from skauc.opened import first_step, layers_of
 from skauc.preprocessing import TablePreprocessor
 
 
@@ -20,21 +19,13 @@ def is_own(model) -> bool:
 
 def final_estimator(model):
     """Return the estimator of ours at the end of a pipeline and inside of wrappers."""
-    while not is_own(model):
-        if isinstance(model, Pipeline):
-            model = model.steps[-1][1]
-        elif hasattr(model, "calibrated_classifiers_"):
-            model = model.calibrated_classifiers_[0].estimator
-        elif isinstance(getattr(model, "estimator_", None), BaseEstimator):
-            model = model.estimator_
-        elif isinstance(getattr(model, "estimator", None), BaseEstimator):
-            model = model.estimator
-        else:
-            raise ModelFileError(
-                f"{type(model).__name__} does not hold an estimator of skauc, such as "
-                "SparseKernelAUC, at its end"
-            )
-    return model
+    for layer in layers_of(model):
+        if is_own(layer):
+            return layer
+    raise ModelFileError(
+        f"{type(layer).__name__} does not hold an estimator of skauc, such as "
+        "SparseKernelAUC, at its end"
+    )
 
 
 def columns_of(model) -> list[dict[str, str]]:
@@ -46,21 +37,6 @@ def columns_of(model) -> list[dict[str, str]]:
     if names is None:
         names = [f"x{i}" for i in range(model.n_features_in_)]
     return [{"name": str(name), "kind": "numeric"} for name in names]
-
-
-def first_step(model):
-    """Return the step that meets the rows first."""
-    while True:
-        if isinstance(model, Pipeline):
-            model = model.steps[0][1]
-        elif isinstance(model, FrozenEstimator):
-            model = model.estimator
-        elif hasattr(model, "calibrated_classifiers_"):
-            model = model.calibrated_classifiers_[0].estimator
-        elif isinstance(getattr(model, "estimator_", None), BaseEstimator):
-            model = model.estimator_
-        else:
-            return model
 
 
 def summary_of(model) -> dict:

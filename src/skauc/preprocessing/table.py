@@ -28,6 +28,8 @@ MOST_ONE_HOT = 30
 # Levels, the most frequent ones, that a target encoding keeps.
 MOST_LEVELS = 1000
 MOST_WORDS = 50
+# Fewer rows than these may rise by chance, or by design.
+FEWEST_NUMBERED = 50
 ROWS_FOR_WORDS = 100_000
 
 
@@ -40,7 +42,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
     of the target (cross-fitted while training). Dates become days and phases of the day, the week
     and the year. Text becomes the presence of its most frequent words. A column of 0 and 1 is
     added for each column of numbers, truth values or dates with gaps. Levels and words in fewer
-    than 5 rows and levels not seen before count as no level. The parts are scikit-learn's.
+    than 5 rows and levels not seen before count as no level. Columns that are empty, constant, or
+    only number the rows are dropped. The parts are scikit-learn's.
 
     Parameters
     ----------
@@ -228,6 +231,8 @@ def _plan(column, kind: str, has_target: bool) -> _Plan | str:
     if kind == "text":
         words = _frequent_words(column)
         return _Plan("words", words) if words else "is text in which no word recurs"
+    if kind == "numeric" and _numbers_the_rows(column.to_numpy()):
+        return "only numbers the rows"
     if kind != "category":
         return _Plan(kind)
     counts = column.value_counts()
@@ -237,6 +242,17 @@ def _plan(column, kind: str, has_target: bool) -> _Plan | str:
     if len(levels) <= MOST_ONE_HOT or not has_target:
         return _Plan("levels", tuple(sorted(levels[:MOST_ONE_HOT])))
     return _Plan("target", tuple(sorted(levels[:MOST_LEVELS])))
+
+
+def _numbers_the_rows(values: np.ndarray) -> bool:
+    """Tell whether these are row numbers, with those of other rows taken out.
+
+    Programs write them into a first column of tables. They rank rows in the order of the table,
+    which may be that of the target, and say nothing of rows to come.
+    """
+    if len(values) < FEWEST_NUMBERED or values[-1] - values[0] >= 2 * len(values):
+        return False
+    return bool(np.all(values % 1 == 0) and np.all(np.diff(values) > 0))
 
 
 def _frequent_words(column) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.engines.expansion import evaluate_expansion
+from skauc.opened import OpenedModel, as_dense
 from skauc.report._columns import Column, columns, row_values
 from skauc.report._missing import SEVERAL, Missing
-from skauc.report._opened import OpenedModel, as_dense
 from skauc.report._rows import Rows
 
 _SAMPLE_ROWS = 4_000
@@ -54,7 +54,8 @@ def typical_centres(
     """Find the centre that the rows of each class are most like, compared with the other class.
 
     For the class S and the others O, that is the k of the greatest
-    mean over S of k(z_k, x) - mean over O of k(z_k, x).
+    mean over S of k(z_k, x) - mean over O of k(z_k, x), of the centres that the model itself
+    counts to the class, if there are any: refined centres may lie where the others' scores are.
     """
     classifier = opened.classifier
     if classifier is None:
@@ -90,7 +91,13 @@ def _most_typical(opened: OpenedModel, test: Rows) -> tuple[int, int]:
     likeness = evaluate_expansion(model.kernel, model.centres, np.eye(len(model.coef)), rows)
     positive = sample.positive
     difference = likeness[positive].mean(axis=0) - likeness[~positive].mean(axis=0)
-    return int(np.argmax(difference)), int(np.argmin(difference))
+    is_flagged = replace(model, scaling=None).scores(model.centres) > 0
+    return _greatest(difference, is_flagged), _greatest(-difference, ~is_flagged)
+
+
+def _greatest(values: np.ndarray, is_wanted: np.ndarray) -> int:
+    """Return the place of the greatest value that is wanted, of any if none is."""
+    return int(np.argmax(np.where(is_wanted, values, -np.inf) if is_wanted.any() else values))
 
 
 def _in_original_units(opened: OpenedModel, train: Rows | None, number: int, centre: np.ndarray):

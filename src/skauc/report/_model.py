@@ -9,8 +9,8 @@ import numpy as np
 
 from skauc.metrics import auc_interval
 from skauc.model import Model
+from skauc.opened import OpenedModel
 from skauc.report._missing import SEVERAL, Missing
-from skauc.report._opened import OpenedModel
 from skauc.report._rows import Rows
 
 _SAMPLE_ROWS = 60_000

@@ -279,9 +279,9 @@ def centres(content: ReportContent) -> str:
     n_left = shown.n_features - len(shown.features)
     left_out = f" {n_left:,} features in which they differ less are left out." if n_left else ""
     return (
-        '<p class="note">Of all centres, the one that the rows of each class are most like, '
-        "compared with those of the other; in the units of the data. Features are in the order of "
-        f"how far the two are apart.{left_out}</p>"
+        '<p class="note">Of the centres on its side of the threshold, the one that the rows of '
+        "each class are most like, compared with those of the other; in the units of the data. "
+        f"Features are in the order of how far the two are apart.{left_out}</p>"
         f'<div class="card" style="margin-top:1rem">{_centre_table(first, data)}{more}'
         f'<p class="note" style="margin:1rem 0 0">“{escaped(data.positive_label)}”: score '
         f"{number(shown.positive.score)}. {escaped(shown.positive.source)} "

@@ -52,10 +52,15 @@ def find_warnings(
     return tuple(sorted(found, key=lambda warning: warning.level != "serious"))
 
 
-def _leaks(rows: Rows) -> list[DataWarning]:
+def leak_suspects(rows: Rows) -> list[tuple[float, str]]:
+    """Return the columns that alone rank too well, with their AUC, the best first."""
     sample = rows.sample(_SAMPLE_ROWS)
     ranked = ((_single_auc(column, sample.positive), column.name) for column in columns(sample.X))
-    suspects = sorted((auc, name) for auc, name in ranked if auc > LEAK_AUC)[::-1]
+    return sorted((auc, name) for auc, name in ranked if auc > LEAK_AUC)[::-1]
+
+
+def _leaks(rows: Rows) -> list[DataWarning]:
+    suspects = leak_suspects(rows)
     if not suspects:
         return []
     listed = "; ".join(f"“{name}” has an AUC of {auc:.4g}" for auc, name in suspects[:_NAMED])

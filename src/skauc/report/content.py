@@ -24,6 +24,7 @@ from skauc.curves import (
 )
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.metrics import AUCInterval, auc_interval, partial_auc
+from skauc.opened import open_model
 from skauc.report._centres import TypicalCentres, typical_centres
 from skauc.report._columns import column_names
 from skauc.report._missing import Missing
@@ -35,7 +36,6 @@ from skauc.report._model import (
     feature_scales,
     summarise,
 )
-from skauc.report._opened import open_model
 from skauc.report._rows import Rows
 from skauc.report._warnings import DataWarning, find_warnings, looked_at
 from skauc.responses import positive_probabilities, ranking_scores

@@ -5,7 +5,7 @@ from skauc.workflow.inspection import ModelParts, describe_model
 from skauc.workflow.model_facts import ModelFacts
 from skauc.workflow.scoring import RowScorer, ScoredRows
 from skauc.workflow.splitting import TableParts, split_off_test, take_rows
-from skauc.workflow.training import Recipe, Trained, train_model
+from skauc.workflow.training import Recipe, Trained, too_good_columns, train_model
 
 __all__ = [
     "Evaluation",
@@ -21,5 +21,6 @@ __all__ = [
     "evaluate_rows",
     "split_off_test",
     "take_rows",
+    "too_good_columns",
     "train_model",
 ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.opened import OpenedModel, as_dense, open_model
 from skauc.preprocessing import TablePreprocessor
-from skauc.report._opened import OpenedModel, as_dense, open_model
 
 TABLE_UNITS = "units of the table"
 INNER_UNITS = "units that the classifier sees, for the steps before it cannot be undone"

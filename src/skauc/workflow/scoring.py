@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.report._opened import open_model
+from skauc.opened import open_model
 from skauc.responses import positive_probabilities, ranking_scores
 
 # Rows that are prepared and scored at a time.

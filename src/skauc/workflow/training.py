@@ -91,6 +91,18 @@ class Trained:
     is_interrupted: bool = False
 
 
+def too_good_columns(table: LabelledTable) -> list[str]:
+    """Return the columns that alone separate the classes, the best first.
+
+    They are often recorded after the outcome, or made from it.
+    """
+    from skauc.report._rows import Rows
+    from skauc.report._warnings import leak_suspects  # no other step needs what reports need
+
+    weights = np.ones(len(table.y))
+    return [name for _, name in leak_suspects(Rows(table.X, table.y, weights))]
+
+
 def train_model(table: LabelledTable, recipe: Recipe, watch: Watch = unwatched) -> Trained:
     """Train a model on all rows of a table.
 
@@ -150,12 +162,12 @@ def _with_ranker(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
         note = f"The smaller class has {n_fewest} rows, too few to tune on: defaults were used."
         return _fitted(untuned, rows, Trained(None, {}, None, 0, (note,)), watch)
     if len(rows.y) <= MOST_TUNED:
-        search = _search(rows, recipe, watch)
-        return Trained(search, search.best_params_, search.best_score_, len(rows.y))
+        return _search(rows, recipe, watch)
     return _tuned_on_a_sample(untuned, rows, recipe, watch)
 
 
-def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> SparseKernelAUCCV:
+def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
+    """Tune; when the user ends it, keep the best model so far."""
     search = SparseKernelAUCCV(
         n_basis=recipe.n_basis,
         engine=recipe.engine,
@@ -164,8 +176,27 @@ def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> SparseKernelAU
     )
     with watch("Tuning") as callbacks:
         search.set_callbacks(*callbacks)
-        search.fit(rows.X, rows.y, rows.weights)
-    return search.set_callbacks()
+        is_interrupted = _is_interrupted(search, rows)
+    note = "It has the best settings that were found before the interrupt."
+    return Trained(
+        search.set_callbacks(),
+        search.best_params_,
+        search.best_score_,
+        len(rows.y),
+        (note,) if is_interrupted else (),
+        is_interrupted,
+    )
+
+
+def _is_interrupted(estimator, rows: LabelledTable) -> bool:
+    """Fit; tell whether the user has ended it with a model in hand."""
+    try:
+        estimator.fit(rows.X, rows.y, rows.weights)
+    except KeyboardInterrupt:
+        if not hasattr(estimator, "n_basis_"):
+            raise
+        return True
+    return False
 
 
 def _tuned_on_a_sample(untuned, rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
@@ -177,7 +208,11 @@ def _tuned_on_a_sample(untuned, rows: LabelledTable, recipe: Recipe, watch: Watc
     sample = balanced_sample(rows.y, numbers, MOST_TUNED, np.random.RandomState(recipe.seed))
     weights = None if rows.weights is None else rows.weights[sample]
     part = replace(rows, X=rows.X[sample], y=rows.y[sample], weights=weights)
-    search = _search(part, recipe, watch)
+    tuned = _search(part, recipe, watch)
+    if tuned.is_interrupted:
+        note = f"It is fitted to a sample of {len(sample):,} rows."
+        return replace(tuned, notes=(*tuned.notes, note))
+    search = tuned.model
     chosen = {**_best_setting(search.cv_results_), "n_basis": recipe.n_basis}
     score = float(np.max(_complete_means(search.cv_results_)))
     ranker = untuned.set_params(**chosen)
@@ -205,13 +240,7 @@ def _complete_means(results: dict) -> np.ndarray:
 
 def _fitted(ranker: SparseKernelAUC, rows: LabelledTable, trained: Trained, watch: Watch):
     """Fit, and keep the model that was reached when the user ends it."""
-    is_interrupted = False
     with watch("Adding centres", ranker.n_basis) as callbacks:
         ranker.set_callbacks(*callbacks)
-        try:
-            ranker.fit(rows.X, rows.y, rows.weights)
-        except KeyboardInterrupt:
-            if not hasattr(ranker, "n_basis_"):
-                raise
-            is_interrupted = True
+        is_interrupted = _is_interrupted(ranker, rows)
     return replace(trained, model=ranker.set_callbacks(), is_interrupted=is_interrupted)

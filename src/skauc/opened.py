@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -17,13 +19,18 @@ from skauc.classifier import RankingClassifier
 from skauc.model import Model
 from skauc.validation import check_rows
 
+# Wrappers that choose where a row is flagged, and wrappers that leave the scores as they are.
+THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+TRANSPARENT = (FrozenEstimator, BaseSearchCV)
+
 
 @dataclass(frozen=True, eq=False)
 class OpenedModel:
     """The fitted steps before a classifier, the classifier, and what wrappers do with its score.
 
-    The classifier is None for an ensemble of several. The calibrator makes probabilities of its
-    scores; the threshold is one for probabilities where there are some, for scores otherwise.
+    The classifier is None for an ensemble of several, and for scores that are calibrated twice.
+    The calibrator makes probabilities of its scores; the threshold is one for probabilities where
+    there are some, for scores otherwise.
     """
 
     steps: tuple
@@ -88,28 +95,60 @@ def as_dense(rows) -> np.ndarray:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=float)
 
 
+def layers_of(model) -> Iterator:
+    """Yield a model, what it wraps, what that wraps, down to the classifier at its heart.
+
+    Of a pipeline it is the last step, of an ensemble of calibrated models the first of them.
+    """
+    while model is not None:
+        yield model
+        model = _inside(model)
+
+
+def _inside(model):
+    """Return the fitted estimator that a wrapper holds, None for what is no wrapper."""
+    if isinstance(model, Pipeline):
+        return model.steps[-1][1]
+    if isinstance(model, FrozenEstimator):  # which has all attributes of what it holds
+        return model.estimator
+    if hasattr(model, "calibrated_classifiers_"):
+        return model.calibrated_classifiers_[0].estimator
+    if isinstance(model, RankingClassifier):  # a search of ours holds what it has found, too
+        return None
+    for name in ("best_estimator_", "estimator_", "estimator"):
+        inner = getattr(model, name, None)
+        if isinstance(inner, BaseEstimator):
+            return inner
+    return None
+
+
+def first_step(model):
+    """Return the step that meets the rows first."""
+    for layer in layers_of(model):
+        if isinstance(layer, Pipeline):
+            return first_step(layer.steps[0][1])
+    return layer
+
+
 def open_model(model) -> OpenedModel:
     """Take wrappers off: pipelines, calibration, thresholds, searches and frozen estimators."""
     steps, calibrator, threshold = [], None, None
-    while True:
-        if isinstance(model, Pipeline):
-            steps += [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-            model = model.steps[-1][1]
-        elif isinstance(model, CalibratedClassifierCV):
-            if len(model.calibrated_classifiers_) != 1:
+    for layer in layers_of(model):
+        if isinstance(layer, Pipeline):
+            steps += [step for _, step in layer.steps[:-1] if step not in (None, "passthrough")]
+        elif isinstance(layer, CalibratedClassifierCV):
+            if calibrator is not None or len(layer.calibrated_classifiers_) != 1:
                 return OpenedModel(tuple(steps), None)
-            calibrator = model.calibrated_classifiers_[0].calibrators[0]
-            model = model.calibrated_classifiers_[0].estimator
-        elif isinstance(model, FrozenEstimator):
-            model = model.estimator
-        elif isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
-            threshold = getattr(model, "best_threshold_", getattr(model, "threshold", None))
-            model = model.estimator_
-        elif isinstance(model, BaseSearchCV):
-            model = model.best_estimator_
-        else:
-            threshold = None if threshold == "auto" else threshold
-            return OpenedModel(tuple(steps), model, calibrator, threshold)
+            calibrator = layer.calibrated_classifiers_[0].calibrators[0]
+        elif isinstance(layer, THRESHOLDED):
+            if threshold is not None or calibrator is not None:
+                continue  # wrappers further out do not look at labels
+            threshold = getattr(layer, "best_threshold_", getattr(layer, "threshold", None))
+        elif not isinstance(layer, TRANSPARENT):
+            break
+    if threshold == "auto":
+        threshold = 0.0 if calibrator is None else 0.5
+    return OpenedModel(tuple(steps), layer, calibrator, threshold)
 
 
 def _without_prefixes(names: list[str]) -> list[str]:
