@@ -68,10 +68,15 @@ class Refined:
 
 @dataclass(frozen=True)
 class Refiner:
-    """How to find the coefficients, how long to descend, and when to give up."""
+    """How to find the coefficients, how long to descend, and when to give up.
+
+    A descent ends when ``patience`` steps have not raised the AUC of the rows held out by more
+    than ``tol``.
+    """
 
     minimise: Callable[[Objective, np.ndarray], Minimum]
     max_iter: int
+    tol: float = 0.0
     patience: int = 20
 
     def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
@@ -80,7 +85,7 @@ class Refiner:
         Without rows held out, the last point.
         """
         problem = _Problem(objective, basis, self.minimise, start)
-        watch = _Watch(problem, self.patience)
+        watch = _Watch(problem, self.tol, self.patience)
         bounds = [(None, None)] * start.shape.centres.size
         bounds += [_SCALE_BOUNDS] * len(start.shape.scales)
         minimize(
@@ -96,11 +101,11 @@ class Refiner:
 
 
 class _Watch:
-    """Follows the descent, keeps the best point, and ends it when none better comes."""
+    """Follows the descent, keeps the best point, and ends it when none better by tol comes."""
 
-    def __init__(self, problem: _Problem, patience: int):
-        self.problem, self.patience = problem, patience
-        self.best = problem.start
+    def __init__(self, problem: _Problem, tol: float, patience: int):
+        self.problem, self.tol, self.patience = problem, tol, patience
+        self.best = self.last_rise = problem.start
         self.n_iter = 0
 
     def __call__(self, intermediate_result) -> None:
@@ -108,8 +113,13 @@ class _Watch:
         found = self.problem.at(intermediate_result.x, self.n_iter)
         if found.validation_auc is None or found.validation_auc > self.best.validation_auc:
             self.best = found
-        if self.n_iter - self.best.n_iter >= self.patience:
+        if found.validation_auc is None or self._has_risen(found):
+            self.last_rise = found
+        if self.n_iter - self.last_rise.n_iter >= self.patience:
             raise StopIteration
+
+    def _has_risen(self, found: Refined) -> bool:
+        return found.validation_auc > self.last_rise.validation_auc + self.tol
 
 
 class _Problem:

@@ -115,7 +115,8 @@ class SparseKernelAUC(PathClassifier):
         the fit ends.
     tol : float, default=1e-4
         The smallest change that counts: of the validation AUC, and, relatively, of the objective
-        in one Newton step.
+        in one Newton step. A refinement that gains no more than this in 20 steps ends, so that a
+        larger one makes it quicker.
     max_iter : int, default=100
         Most Newton iterations in one retraining.
     engine : {"auto", "cpu"}, default="auto"
@@ -381,7 +382,8 @@ class SparseKernelAUC(PathClassifier):
 
     def _refiner(self, fitting: Fitting, n_steps: int) -> Refiner:
         """Return a descent of that many steps, whose coefficients need not be exact."""
-        return Refiner(partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL)), n_steps)
+        loosely = partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL))
+        return Refiner(loosely, n_steps, self.tol)
 
     def _finish(self, fitting: Fitting, engine: Engine) -> None:
         """Fit the coefficients of the last model to all rows, those held out included."""
