@@ -150,7 +150,7 @@ def comparison_table(
                 summary.method,
                 "-" if cell is None else str(cell),
                 _mean(summary.best),
-                _MARKS[compare(_aucs(summary.best).mean(), rival)],
+                _mark(summary, rival),
                 _most_basis(summary.best),
                 _setting(summary.best[0]),
                 _mean(nested) + _count_if_fewer(nested, summary.best),
@@ -171,8 +171,21 @@ COMPARISON_NOTES = (
     "Sparse Kernel AUC. The mark is for the best of the grid.",
     "basis functions: the most of all folds; support vectors for KernelRankSVM and SVC, rows in "
     "the buffers for OILK.",
-    "folds: runs × folds of each; a mean over fewer folds says so.",
+    "folds: runs × folds of each; a mean over fewer folds says so, and has no mark.",
 )
+
+
+def _mark(summary: Summary, rival: printed.Cell | None) -> str:
+    """Return the mark of a mean over whole runs; one over fewer folds is not judged."""
+    if not has_whole_runs(summary.data, summary.folds):
+        return ""
+    return _MARKS[compare(_aucs(summary.best).mean(), rival)]
+
+
+def has_whole_runs(data: str, folds: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether every run that has begun has all its folds."""
+    n_folds = 1 if CATALOGUE[data].n_test > 0 else N_FOLDS
+    return len(folds) == n_folds * len({run for run, _ in folds})
 
 
 def fold_count(data: str, folds: Sequence[tuple[int, int]]) -> str:
@@ -181,7 +194,7 @@ def fold_count(data: str, folds: Sequence[tuple[int, int]]) -> str:
         return "official test"
     n_runs = len({run for run, _ in folds})
     whole = f"{n_runs} × {N_FOLDS}"
-    return whole if len(folds) == n_runs * N_FOLDS else f"{len(folds)} of {whole}, incomplete"
+    return whole if has_whole_runs(data, folds) else f"{len(folds)} of {whole}, incomplete"
 
 
 def _count_if_fewer(nested: Sequence[Choice], best: Sequence[Choice]) -> str:
