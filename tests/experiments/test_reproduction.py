@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from skauc.exceptions import InvalidParameterError, MissingPackageError
+from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPackageError
 from skauc.experiments import EXPERIMENT_NAMES, METHOD_NAMES, reproduce
 from skauc.experiments.methods import make_methods
 from skauc.experiments.protocol import QUICK
@@ -26,6 +26,7 @@ from skauc.experiments.runner import versions
         ({"n_runs": 0}, r"`n_runs` must be a whole number of at least 1; got 0"),
         ({"seed": -1}, r"`seed` must be a whole number of at least 0; got -1"),
         ({"n_jobs": 0}, r"`n_jobs` must be"),
+        ({"only": "look"}, r"`only` must be one of 'measure', 'draw'; got 'look'"),
     ],
 )
 def test_what_is_not_known_lists_what_is(tmp_path, wrong, message):
@@ -112,12 +113,30 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
 @pytest.mark.usefixtures("data_folder")
 def test_lines_alone_and_the_table_later(tmp_path):
     asked = {"datasets": ["sonar"], "methods": ["AdaOAM"], "quick": True, "out": tmp_path}
-    assert reproduce("table2", render=False, **asked) == [tmp_path / "lines.jsonl"]
+    assert reproduce("table2", only="measure", **asked) == [tmp_path / "lines.jsonl"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.jsonl", "settings.json"]
     told = []
     reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
     assert len(told) == 1
     assert "| sonar | AdaOAM |" in (tmp_path / "table2.md").read_text()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_drawing_measures_nothing(tmp_path):
+    asked = {"datasets": ["sonar"], "quick": True, "out": tmp_path}
+    with pytest.raises(InvalidDataError, match=r"nothing to draw: .*lines.jsonl does not exist"):
+        reproduce("figure2", only="draw", **asked)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("figure2", only="measure", progress=lambda *told: stop_at(told[0], 2), **asked)
+    kept = (tmp_path / "lines.jsonl").read_bytes()
+    files = reproduce("figure2", only="draw", **asked)
+    assert [path.name for path in files] == ["results.jsonl", "figure2.png", "figure2.svg"]
+    assert (tmp_path / "lines.jsonl").read_bytes() == kept
+
+
+def stop_at(n_done, n_most):
+    if n_done == n_most:
+        raise KeyboardInterrupt
 
 
 FORMATS = ("md", "tex", "html")

@@ -49,6 +49,14 @@ def reproduce(
             "torch's, cuda say.",
         ),
     ] = "cpu",
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STEP",
+            help="measure: lines alone, and nothing drawn; draw: what is there, and nothing "
+            "measured.",
+        ),
+    ] = None,
 ) -> None:
     """Make one of the paper's tables or figures; interrupted, the same command goes on."""
     from skauc import experiments
@@ -65,6 +73,7 @@ def reproduce(
                 n_jobs=jobs,
                 seed=seed,
                 device=device,
+                only=only,
                 progress=progress,
                 say=lambda message: typer.echo(f"skauc: {message}", err=True),
             )

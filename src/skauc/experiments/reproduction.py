@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skauc.datasets import DATASET_NAMES, load_dataset
-from skauc.exceptions import InvalidParameterError
+from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.experiments import printed
 from skauc.experiments.comparison import (
     Summary,
@@ -62,7 +62,7 @@ def reproduce(
     n_jobs: int = 1,
     seed: int = 0,
     device: str = "cpu",
-    render: bool = True,
+    only: str | None = None,
     progress: Progress = lambda n_done, n_tasks, last: None,
     say: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
@@ -91,10 +91,10 @@ def reproduce(
     device : str, default="cpu"
         Where KernelRankSVM keeps its matrices of more than 1,500 rows: "cpu", or a device of
         torch's, "cuda" say. The results do not depend on it.
-    render : bool, default=True
-        Write the table or figure too. Without it the lines alone are written, for which no other
-        package is needed; lines that were made on several machines with the same settings go into
-        one file, one after the other, and the same call with ``render`` makes the table of them.
+    only : {"measure", "draw"}, default=None
+        "measure" writes the lines alone, for which no other package is needed; lines that were made
+        on several machines with the same settings go into one file, one after the other. "draw"
+        makes the table or figure of the lines that are there. None does both.
     progress : callable, default=None
         Called as ``progress(n_done, n_tasks, last_task)``.
     say : callable, default=None
@@ -112,24 +112,43 @@ def reproduce(
     """
     request = _checked(what, datasets, methods, n_runs, quick, out, seed, device)
     check_n_jobs(n_jobs)
+    if only is not None:
+        check_choice("only", only, ("measure", "draw"))
     _check_device(device)
     request = replace(request, methods=_installed(request, say))
     for name in request.datasets:
         load_dataset(name)  # what is missing is said before the work, and not in the midst of it
-    if render and what.startswith("figure"):
+    if only != "measure" and what.startswith("figure"):
         import_pyplot()  # likewise
+    if only == "draw":
+        return _draw(request)
     plan = _PLANS[what](request, say)
     if plan.is_timed and n_jobs != 1:
         say("Figures are timed: tasks are run one at a time.")
         n_jobs = 1
-    store = Store(request.folder, plan.settings | {"skauc": versions()["skauc"]})
+    store = _store(request, plan)
     try:
         run_tasks(plan.tasks, store, n_jobs=n_jobs, progress=progress)
     except KeyboardInterrupt:
-        if render:
+        if only is None:
             plan.write(store)
         raise
-    return plan.write(store) if render else [store.path]
+    return plan.write(store) if only is None else [store.path]
+
+
+def _draw(request: Request) -> list[Path]:
+    """Write the table or figure of what was measured before."""
+    path = request.folder / "lines.jsonl"
+    if request.what != "table1" and not path.exists():
+        raise InvalidDataError(
+            f"There is nothing to draw: {path} does not exist. Leave out `only` to measure first."
+        )
+    plan = _PLANS[request.what](request, lambda message: None)
+    return plan.write(_store(request, plan))
+
+
+def _store(request: Request, plan: Plan) -> Store:
+    return Store(request.folder, plan.settings | {"skauc": versions()["skauc"]})
 
 
 def _checked(what, datasets, methods, n_runs, quick, out, seed, device) -> Request:
