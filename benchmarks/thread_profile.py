@@ -16,10 +16,14 @@ import time
 from collections import defaultdict
 
 from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
+from skauc import SparseKernelAUC
+from skauc.datasets import load_dataset
 from skauc.engines.threads import RowThreads
-from skauc.experiments.curves import Cores
-from skauc.experiments.protocol import FULL
+from skauc.experiments.curves import C
+from skauc.experiments.protocol import FULL, part_of
 
 CORES = 16
 Calls = list[tuple[str, list[float]]]
@@ -65,13 +69,15 @@ def span(seconds: list[float], n_cores: int) -> float:
 
 def profile(name: str, n_threads: int, n_basis: int) -> tuple[dict, Calls]:
     """Fit, and return the totals and the calls."""
-    cores = Cores(n_basis=n_basis)
-    Cores(n_basis=8)._time(name, n_threads, 0, FULL)  # loads data and code
+    part = part_of(load_dataset(name), 0, 0, FULL).scaled(StandardScaler())
+    rows = part.X_train, part.y_train
+    greedy = SparseKernelAUC(8, C=C, selection="greedy", random_state=0, n_jobs=n_threads)
+    clone(greedy).fit(*rows)  # loads the code
     before = resource.getrusage(resource.RUSAGE_SELF)
     with Recorder() as recorder:
-        started = time.thread_time()
-        [line] = cores._time(name, n_threads, 0, FULL)
-        serial = time.thread_time() - started
+        started, cpu_started = time.perf_counter(), time.thread_time()
+        greedy.set_params(n_basis=n_basis).fit(*rows)
+        seconds, serial = time.perf_counter() - started, time.thread_time() - cpu_started
     after = resource.getrusage(resource.RUSAGE_SELF)
     in_tasks = sum(sum(seconds) for _, seconds in recorder.calls)
     if n_threads == 1:
@@ -79,7 +85,7 @@ def profile(name: str, n_threads: int, n_basis: int) -> tuple[dict, Calls]:
     bound = serial + sum(span(seconds, CORES) for _, seconds in recorder.calls)
     totals = {
         "threads": n_threads,
-        "fit": line["fit"],
+        "fit": seconds,
         "user": after.ru_utime - before.ru_utime,
         "system": after.ru_stime - before.ru_stime,
         "in tasks": in_tasks,
