@@ -192,7 +192,8 @@ class SparseKernelAUC(PathClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>>     >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from skauc import SparseKernelAUC
     >>> X, y = load_breast_cancer(return_X_y=True)
