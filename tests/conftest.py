@@ -36,7 +36,7 @@ class EngineCase:
     def build(self, toy, *, capacity=12, n_jobs=1) -> Engine:
         """Put a toy problem into an engine that is closed when the test ends."""
         data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
-        engine = make_engine(self.name, data, capacity=capacity, n_jobs=n_jobs)
+        engine = make_engine(data, capacity=capacity, n_jobs=n_jobs)
         return self.stack.enter_context(engine)
 
 

@@ -108,7 +108,7 @@ def walked(walker, sizes, stop=lambda size: False):
         reports.append(Report(place, walker.basis.coef(place.point.weights)))
         return stop(len(walker.basis))
 
-    last = walk(walker, np.empty(0), frozenset(sizes), report)
+    last = walk(walker, walker.retrain(np.empty(0)), frozenset(sizes), report)
     assert last is reports[-1].place
     return reports
 
@@ -164,7 +164,7 @@ def test_a_walk_goes_on_where_another_ended(make_walker, toy):
     at_once, in_two = make_walker(toy), make_walker(toy)
     expected = walked(at_once, {1, 2, 5, 9})[-1].place
     halfway = walked(in_two, {1, 2, 5})[-1].place
-    place = walk(in_two, halfway.point.weights, frozenset({9}), lambda place: False)
+    place = walk(in_two, in_two.retrain(halfway.point.weights), frozenset({9}), lambda place: False)
     assert in_two.basis.indices == at_once.basis.indices
     assert_allclose(place.point.value, expected.point.value, rtol=1e-7)
 
@@ -172,7 +172,9 @@ def test_a_walk_goes_on_where_another_ended(make_walker, toy):
 def test_a_walk_to_where_it_stands_retrains_and_reports_nothing(make_walker, toy):
     walker = make_walker(toy)
     walked(walker, {3})
-    place = walk(walker, np.ones(3), frozenset({3}), lambda place: pytest.fail("reported"))
+    place = walk(
+        walker, walker.retrain(np.ones(3)), frozenset({3}), lambda place: pytest.fail("reported")
+    )
     assert place.is_retrained
     assert_allclose(place.point.value, optimise(walker.objective, np.zeros(3)).point.value)
 

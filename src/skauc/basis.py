@@ -93,11 +93,27 @@ class Basis:
 
     def reshaped(self, kernels: Sequence[Kernel], centres: Rows, factor: np.ndarray) -> Basis:
         """Return a basis of as many centres, moved, whose Gram matrix has this factor."""
+        return self.refilled(kernels, centres, factor, self.indices, self.widths)
+
+    def refilled(
+        self,
+        kernels: Sequence[Kernel],
+        centres: Rows,
+        factor: np.ndarray,
+        indices: list[int],
+        widths: list[int],
+    ) -> Basis:
+        """Return a basis with the same room and other centres."""
         basis = Basis(kernels, len(self._factor), 0.0, self.n_linear)
         basis._smallest_residual = self._smallest_residual
-        basis._factor[: len(self), : len(self)] = factor
-        basis.centres, basis.indices, basis.widths = centres, self.indices, self.widths
+        basis._factor[: len(indices), : len(indices)] = factor
+        basis.centres, basis.indices, basis.widths = centres, indices, widths
         return basis
+
+    @property
+    def factor(self) -> np.ndarray:
+        """The lower triangular factor of the Gram matrix."""
+        return self._lower
 
     def kernel(self) -> Kernel:
         """Return one kernel for all centres, in which each has its own width."""

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.doc_links import DocLinkMixin
+from skauc.engines import cluster_engine, is_on_cluster
 from skauc.metrics import auc
 from skauc.model import Model
 from skauc.validation import check_rows
@@ -64,6 +65,8 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             Higher means more likely positive.
         """
         check_is_fitted(self)
+        if is_on_cluster(X):
+            return cluster_engine().lazily(self, "decision_function", X, np.float64)
         X = check_rows(self, X)
         return self._model.scores(X, getattr(self, "n_jobs", None))
 
@@ -107,6 +110,9 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
             Members of ``classes_``.
         """
+        check_is_fitted(self)
+        if is_on_cluster(X):
+            return cluster_engine().lazily(self, "predict", X, self.classes_.dtype)
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 

@@ -15,3 +15,7 @@ class MissingPackageError(ImportError):
 
 class ModelFileError(ValueError):
     """A model cannot be stored, or a file is not a model file that can be trusted."""
+
+
+class ClusterLostError(RuntimeError):
+    """The scheduler of a cluster died, or cannot be reached any more."""

@@ -125,41 +125,93 @@ def binned_cells(
     Positives above every negative's reach share the last cell, negatives below every positive's
     reach the first; neither has a partner.
     """
-    ranges = list(run(lambda start, stop: _ranges(scores, positive, start, stop), len(scores)))
-    lowest_positive = min(low for low, _ in ranges)
-    highest_negative = max(high for _, high in ranges)
-    first = np.floor(lowest_positive * bins_per_margin) - bins_per_margin
-    last = max(np.floor(highest_negative * bins_per_margin) - first, 0.0)
-    if last >= WIDEST_RANGE * bins_per_margin:
+    ranges = score_ranges(scores, positive, run)
+    grid = contested_grid(ranges, bins_per_margin)
+    if grid.n_cells > WIDEST_RANGE * bins_per_margin:
         return sorted_cells(scores, positive)
-    cell = np.empty(len(scores), np.int32)
+    return Cells(grid.assign(scores, positive, run), grid.n_cells, ranges.middle)
 
-    def assign(start, stop):
-        _assign_bins(scores, positive, float(bins_per_margin), first, last, start, stop, cell)
 
-    list(run(assign, len(scores)))
-    return Cells(cell, int(last) + 1, 0.5 * (lowest_positive + highest_negative))
+@dataclass(frozen=True)
+class ScoreRanges:
+    """The lowest and the highest score of each class, infinite where it has no rows."""
+
+    lowest_negative: float
+    highest_negative: float
+    lowest_positive: float
+    highest_positive: float
+
+    @property
+    def middle(self) -> float:
+        """The middle of the range in which pairs can violate."""
+        return 0.5 * (self.lowest_positive + self.highest_negative)
+
+
+def score_ranges(scores: np.ndarray, positive: np.ndarray, run: Run = serially) -> ScoreRanges:
+    """Return the ranges of the scores."""
+    ranges = run(lambda start, stop: _ranges(scores, positive, start, stop), len(scores))
+    low_n, high_n, low_p, high_p = zip(*ranges, strict=True)
+    return ScoreRanges(min(low_n), max(high_n), min(low_p), max(high_p))
 
 
 @njit(cache=True, nogil=True)
 def _ranges(scores, positive, start, stop):
-    lowest_positive = np.inf
-    highest_negative = -np.inf
+    lowest_negative, highest_negative = np.inf, -np.inf
+    lowest_positive, highest_positive = np.inf, -np.inf
     for i in range(start, stop):
         if positive[i]:
             lowest_positive = min(lowest_positive, scores[i])
+            highest_positive = max(highest_positive, scores[i])
         else:
+            lowest_negative = min(lowest_negative, scores[i])
             highest_negative = max(highest_negative, scores[i])
-    return lowest_positive, highest_negative
+    return lowest_negative, highest_negative, lowest_positive, highest_positive
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of a whole number of bins each, a power of two, counted from the score zero.
+
+    The first cell has the number ``first`` there; rows beyond either end are in the end cells.
+    """
+
+    bins_per_margin: int
+    bins_per_cell: int
+    first: float
+    n_cells: int
+
+    def assign(self, scores: np.ndarray, positive: np.ndarray, run: Run = serially) -> np.ndarray:
+        """Return the cell of each row."""
+        cell = np.empty(len(scores), np.int32)
+        steps = float(self.bins_per_margin), float(self.bins_per_cell)
+
+        def assign(start, stop):
+            ends = self.first, float(self.n_cells - 1)
+            _assign_bins(scores, positive, *steps, *ends, start, stop, cell)
+
+        list(run(assign, len(scores)))
+        return cell
+
+
+def contested_grid(ranges: ScoreRanges, bins_per_margin: int, bins_per_cell: int = 1) -> Grid:
+    """Return the cells from the lowest positive to the highest negative.
+
+    The others have no violating partner and share the cells at the ends.
+    """
+    first = np.floor(ranges.lowest_positive * bins_per_margin) - bins_per_margin
+    first = np.floor(first / bins_per_cell)
+    last = np.floor(np.floor(ranges.highest_negative * bins_per_margin) / bins_per_cell)
+    return Grid(bins_per_margin, bins_per_cell, float(first), int(max(last - first, 0.0)) + 1)
 
 
 @njit(cache=True, nogil=True)
-def _assign_bins(scores, positive, bins_per_margin, first, last, start, stop, cell):
+def _assign_bins(scores, positive, bins_per_margin, bins_per_cell, first, last, start, stop, cell):
     for i in range(start, stop):
-        bin_ = np.floor(scores[i] * bins_per_margin) - first
+        bin_ = np.floor(scores[i] * bins_per_margin)
         if positive[i]:
             bin_ -= bins_per_margin
-        cell[i] = np.int32(min(max(bin_, 0.0), last))
+        number = np.floor(bin_ / bins_per_cell) - first
+        cell[i] = np.int32(min(max(number, 0.0), last))
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,11 @@ class Walker:
         model = self.selector.judge.model(self.objective, minimum.point)
         return Place(minimum.point, model, minimum.n_iter, is_retrained=True)
 
+    def stand(self, weights: np.ndarray) -> Place:
+        """Return the place of coefficients that are the best already."""
+        point = self.objective.at(weights)
+        return Place(point, self.selector.judge.model(self.objective, point), 0, is_retrained=True)
+
     def add(self, place: Place) -> Place | None:
         """Choose a centre, add its column, and make the move that was judged best."""
         point = place.point
@@ -84,15 +89,14 @@ class Walker:
 
 
 def walk(
-    walker: Walker, weights: np.ndarray, sizes: Collection[int], report: Callable[[Place], bool]
+    walker: Walker, place: Place, sizes: Collection[int], report: Callable[[Place], bool]
 ) -> Place:
     """Grow the basis to the largest of ``sizes``, retraining at each of them.
 
-    It starts by optimising the coefficients that are there already. ``report`` is called after
-    every centre and ends the walk by returning True. The walk also ends when no independent
-    candidate is left. Its last report is always of a retrained model.
+    It starts at a retrained place. ``report`` is called after every centre and ends the walk by
+    returning True. The walk also ends when no independent candidate is left. Its last report is
+    always of a retrained model.
     """
-    place = walker.retrain(weights)
     while len(walker.basis) < max(sizes):
         wider = walker.add(place)
         if wider is None:

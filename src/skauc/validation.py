@@ -191,7 +191,7 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     check_classification_targets(y)
     weights = _check_weights(sample_weight, X)
     classes, codes = np.unique(y, return_inverse=True)
-    _check_two_classes(classes, y, advice)
+    check_number_of_classes(classes, y, advice)
     check_class_weights(weights, classes, codes)
     return TrainingData(X, codes == 1, weights, classes)
 
@@ -273,7 +273,7 @@ def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.nda
 
 
 def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
-    labels, codes = _unique_labels(name, grades)
+    labels, codes = unique_labels(name, grades)
     if len(labels) > 2 and labels.dtype.kind not in "biuf":
         raise InvalidDataError(
             f"Grades must be numbers; `{name}` has {len(labels)} different values of type "
@@ -282,7 +282,8 @@ def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
     return labels, codes
 
 
-def _check_two_classes(classes: np.ndarray, y, advice: str) -> None:
+def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
+    """Raise an error unless there are two classes."""
     if len(classes) == 1:
         raise InvalidDataError(
             f"AUC compares two classes, and `y` has one class only: {classes.tolist()[0]!r}. "
@@ -426,7 +427,7 @@ def _check_no_negative_weight(weights: np.ndarray) -> None:
 
 def _check_labels(y_true) -> tuple[list, np.ndarray]:
     """Return the two labels in sorted order and, for each row, which of them it has."""
-    labels, codes = _unique_labels("y_true", y_true)
+    labels, codes = unique_labels("y_true", y_true)
     if len(labels) < 2:
         raise InvalidDataError(
             f"`y_true` must have two classes; got {labels.tolist()}. Pass rows of both classes."
@@ -439,7 +440,8 @@ def _check_labels(y_true) -> tuple[list, np.ndarray]:
     return labels.tolist(), codes
 
 
-def _unique_labels(name: str, column) -> tuple[np.ndarray, np.ndarray]:
+def unique_labels(name: str, column) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels in sorted order and which of them each row has, or say why not."""
     try:
         labels, codes = np.unique(column, return_inverse=True)
         missing = bool((labels != labels).any())  # only NaN differs from itself

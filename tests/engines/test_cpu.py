@@ -11,10 +11,10 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from toys import KERNEL, explicit_columns, grow, make_toy, those
 
-from skauc.engines import ENGINES, make_engine
+from skauc import SparseKernelAUC
+from skauc.engines import ENGINES, make_engine, read_training
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import RBF
-from skauc.validation import TrainingData
 
 CENTRES = [3, 17, 40, 71, 90]
 WEIGHTS = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
@@ -444,15 +444,14 @@ def test_rows_of_weight_zero_leave_the_draws_of_the_others_as_they_are(engine_ca
 
 
 def test_an_unknown_engine_is_refused(toy):
-    data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
     with pytest.raises(
         InvalidParameterError, match=r"`engine` must be one of 'auto', 'cpu'.*; got 'abacus'"
     ):
-        make_engine("abacus", data, capacity=1, n_jobs=None)
+        read_training("abacus", SparseKernelAUC(), toy.X, toy.positive)
 
 
 def test_auto_is_an_engine(toy):
     assert ENGINES[0] == "auto"
-    data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
-    with make_engine("auto", data, capacity=1, n_jobs=None) as engine:
+    data = read_training("auto", SparseKernelAUC(), toy.X, toy.positive)
+    with make_engine(data, capacity=1, n_jobs=None) as engine:
         assert engine.n_rows == len(toy.X)

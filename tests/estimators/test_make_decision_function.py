@@ -40,7 +40,7 @@ def make_rows(n_rows=60):
     return X, X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=n_rows) > 0.8
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 def test_it_scores_like_decision_function(estimator):
     X, y = make_rows()
     model = estimator.fit(X, y)

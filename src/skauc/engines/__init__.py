@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments, Line, State
-from skauc.validation import TrainingData, check_choice
+import sys
 
-ENGINES = ("auto", "cpu")
+from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments, Line, State
+from skauc.exceptions import InvalidParameterError, MissingPackageError
+from skauc.validation import TrainingData, check_choice, check_training
+
+ENGINES = ("auto", "cpu", "cluster")
 
 __all__ = [
     "ENGINES",
@@ -15,21 +18,55 @@ __all__ = [
     "KernelMoments",
     "Line",
     "State",
+    "cluster_engine",
+    "is_on_cluster",
     "make_engine",
+    "read_training",
 ]
 
 
-def make_engine(
-    engine: str, data: TrainingData, *, capacity: int, n_jobs, n_whole: int | None = None
-) -> Engine:
-    """Put the rows into the engine of that name, with room for ``capacity`` basis functions.
+def read_training(engine: str, estimator, X, y, sample_weight=None):
+    """Validate what was passed to ``fit``; rows come out where the engine of that name wants them.
 
-    Few rows get the exact and slower arithmetic; a sample that of the ``n_whole`` rows it is of.
-
-    The module of an engine is imported here and not before, so that a package that only one
-    engine needs is not loaded with the library.
+    "auto" leaves them where they are. The modules of an engine are imported here and not before,
+    so that a package that only one engine needs is not loaded with the library.
     """
     check_choice("engine", engine, ENGINES)
-    from skauc.engines.cpu import CPUEngine
+    if engine == "cluster" or (engine == "auto" and is_on_cluster(X)):
+        return cluster_engine().read_training(estimator, X, y, sample_weight)
+    if is_on_cluster(X):
+        raise InvalidParameterError(
+            f"engine={engine!r} needs rows in memory; got a dask collection. Use engine='cluster' "
+            "or 'auto', or X.compute() if it fits."
+        )
+    return check_training(estimator, X, y, sample_weight)
 
-    return CPUEngine(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole)
+
+def is_on_cluster(X) -> bool:
+    """Tell whether this is a dask collection, without importing dask for it."""
+    dask = sys.modules.get("dask")
+    return dask is not None and dask.is_dask_collection(X)
+
+
+def cluster_engine():
+    """Return the package of the cluster engine, or say how to install what it needs."""
+    try:
+        from skauc.engines import cluster
+    except ImportError as error:
+        raise MissingPackageError(
+            f"engine='cluster' needs dask and distributed, which cannot be imported ({error}). "
+            'Install them with pip install "skauc[cluster]", or use engine="cpu".'
+        ) from error
+    return cluster
+
+
+def make_engine(data, *, capacity: int, n_jobs, n_whole: int | None = None) -> Engine:
+    """Return the engine for rows where they are, with room for ``capacity`` basis functions.
+
+    Few rows get the exact and slower arithmetic; a sample that of the ``n_whole`` rows it is of.
+    """
+    if isinstance(data, TrainingData):
+        from skauc.engines.cpu import CPUEngine
+
+        return CPUEngine(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole)
+    return cluster_engine().ClusterEngine(data, capacity=capacity)

@@ -10,8 +10,10 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import solve_triangular
 
 from skauc.basis import Basis
+from skauc.estimators._checkpoint import Checkpoint, Progress
 from skauc.estimators._hard_rows import draw_hard_rows
 from skauc.exceptions import InvalidDataError
 from skauc.kernels import same_format
@@ -69,6 +71,7 @@ class Fitting:
         linear: LinearTerm | None = None,
         scaling: RankScaling | None = None,
         sample: TrainingData | None = None,
+        checkpoint: Checkpoint | None = None,
     ):
         self.objective, self.basis = objective, basis
         self.selector, self.minimise = selector, minimise
@@ -79,7 +82,13 @@ class Fitting:
         self.generation = 0
         self.started = time.perf_counter()
         self.weights = np.zeros(basis.n_linear)
+        self._n_refined = 0
+        # Pursuits and descents have numbers, by which a fit that goes on knows what is done.
+        self._phase, self._ended_phase, self._done = 0, -1, None
+        self._checkpoint = checkpoint
         self._append_linear()
+        if checkpoint is not None:
+            self._go_on(checkpoint.load(basis, scaling, data.is_sparse))
 
     def _append_linear(self) -> None:
         if self.linear is not None:
@@ -87,6 +96,9 @@ class Fitting:
 
     def pursue(self, sizes: Collection[int], report: Callable[[], bool]) -> bool:
         """Grow the basis to the largest of ``sizes``; return whether ``report`` ended it."""
+        self._phase += 1
+        if self._done is not None and self._phase < self._done:
+            return self._phase == self._ended_phase
         is_ended = False
 
         def take(place: Place) -> bool:
@@ -97,11 +109,22 @@ class Fitting:
             return is_ended
 
         walker = Walker(self.objective, self.basis, self.selector, self.minimise)
-        self.weights = walk(walker, self.weights, sizes, take).point.weights
+        if self._phase == self._done:
+            place, is_ended = walker.stand(self.weights), report()
+        else:
+            place = walker.retrain(self.weights)
+        if not is_ended:
+            place = walk(walker, place, sizes, take)
+        self.weights = place.point.weights
+        if is_ended:
+            self._ended_phase = self._phase
         return is_ended
 
     def refine(self, refiner: Refiner) -> None:
         """Descend, and keep what validates best: never worse than what was there before."""
+        self._phase += 1
+        if self._done is not None and self._phase <= self._done:
+            return
         start, _ = solve_for_shape(self.objective, self.basis, self._as_refined(), self.minimise)
         found = refiner.refine(self.objective, self.basis, start)
         point = self._adopt(found)
@@ -139,7 +162,7 @@ class Fitting:
         kernels = [replace(kernel, scales=solved.shape.scales) for kernel in self.basis.kernels]
         centres = same_format(solved.shape.centres, self.basis.centres)
         self.basis = self.basis.reshaped(kernels, centres, solved.factor)
-        self.weights = point.weights
+        self.weights, self._n_refined = point.weights, len(self.basis)
         self.generation += 1
         return point
 
@@ -166,6 +189,49 @@ class Fitting:
                 model=self.models[size],
             )
         )
+        if self._checkpoint is not None:
+            self._checkpoint.save(self._progress(place.point.weights))
+
+    def _progress(self, weights: np.ndarray) -> Progress:
+        return Progress(
+            phase=self._phase,
+            ended_phase=self._ended_phase,
+            n_refined=self._n_refined,
+            generation=self.generation,
+            seconds=time.perf_counter() - self.started,
+            threshold=self.threshold,
+            basis=self.basis,
+            weights=weights,
+            records=self.records,
+            models=self.models,
+        )
+
+    def _go_on(self, progress: Progress | None) -> None:
+        """Take over what another fit had found, and put its columns into the engine."""
+        if progress is None:
+            return
+        self.basis, self.weights = progress.basis, progress.weights
+        self.records, self.models = progress.records, progress.models
+        self.generation, self.threshold = progress.generation, progress.threshold
+        self.started -= progress.seconds
+        self._done, self._ended_phase = progress.phase, progress.ended_phase
+        self._n_refined = progress.n_refined
+        self._fill_columns()
+
+    def _fill_columns(self) -> None:
+        """Add the columns of the basis, in the way in which they were added first."""
+        engine, basis, n_refined = self.objective.engine, self.basis, self._n_refined
+        factor = basis.factor
+        if n_refined:
+            gammas = np.array([basis.kernels[width].gamma for width in basis.widths])
+            kernel = replace(basis.kernels[0], gamma=gammas[:n_refined])
+            head = factor[:n_refined, :n_refined]
+            inverse = solve_triangular(head, np.eye(n_refined), lower=True)
+            engine.replace(kernel, basis.centres[:n_refined], inverse.T, basis.n_linear)
+        for place in range(n_refined, len(basis)):
+            projection = np.append(np.zeros(basis.n_linear), factor[place, :place])
+            kernel = basis.kernels[basis.widths[place]]
+            engine.append(kernel, basis.centres[[place]], projection, float(factor[place, place]))
 
     def _model(self, weights: np.ndarray) -> Model:
         linear_coef, intercept = None, -self.threshold

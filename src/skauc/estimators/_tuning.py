@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from skauc.engines import make_engine
-from skauc.estimators._fitting import balanced_sample
+from skauc.estimators._folds import LotFold, RowFold
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.metrics import weighted_auc
 from skauc.objective import Objective, pair_weight
@@ -70,7 +70,7 @@ class Setting:
 
 
 Scores = dict[Setting, np.ndarray]
-Fold = tuple[np.ndarray, np.ndarray]
+Fold = RowFold | LotFold
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Tuner:
     """Scores settings on folds, the promising ones on all of them."""
 
     def __init__(self, base: SparseKernelAUC, data: TrainingData, folds: list[Fold], n_jobs, tick):
-        self.base, self.data, self.folds = base, data, folds
+        self.base, self.data, self.folds = base, data, [(data, fold) for fold in folds]
         self.n_jobs, self.tick = n_jobs, tick
         self.scores: dict[Setting, dict[int, float]] = {}
         self.screened: dict[Setting, dict[int, float]] = {}
@@ -106,7 +106,7 @@ class Tuner:
     def _starts(self, best: Setting, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return what refinement goes on from: the best pursuit, and a plain kernel's."""
         starts = [best]
-        if not FEW_ROWS <= len(self.data.positive) < MANY_ROWS:
+        if not FEW_ROWS <= self.data.n_rows < MANY_ROWS:
             starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
         starts = (replace(s, refine=True, n_basis=self.base.n_basis) for s in starts)
         return list(dict.fromkeys(starts))
@@ -117,7 +117,7 @@ class Tuner:
         sizes = retraining_sizes("doubling", small[0].n_basis)
         n_first = self._n_first()
         few = min(self.base.n_candidates, SCREENING_CANDIDATES)
-        folds = [self._few_rows(fold) for fold in self.folds[:n_first]]
+        folds = [self._few_rows(fold) for _, fold in self.folds[:n_first]]
 
         def compare(settings: list[Setting]) -> list[tuple]:
             numbers = range(n_first)
@@ -144,14 +144,10 @@ class Tuner:
         self.screened, self.scores = self.scores, {}
         return survivors
 
-    def _few_rows(self, fold: Fold) -> Fold:
-        """Return a part of a fold's rows, as even between the classes as may be."""
+    def _few_rows(self, fold: Fold) -> tuple[TrainingData, RowFold]:
+        """Return a part of a fold's rows."""
         random_state = check_random_state(self.base.random_state)
-        sizes = SCREENING_ROWS, SCREENING_ROWS // 2
-        return tuple(
-            balanced_sample(self.data.positive, rows, size, random_state)
-            for rows, size in zip(fold, sizes, strict=True)
-        )
+        return fold.few(self.data, SCREENING_ROWS, SCREENING_ROWS // 2, random_state)
 
     def _follow(self, survivors: list) -> None:
         """Compare at full size on the first folds; go on with the best on the others."""
@@ -179,7 +175,7 @@ class Tuner:
         """Refine on one fold, on the first few, on all: each time what is not far behind."""
         n_candidates, n_folds = -(-self.base.n_candidates // 2), len(self.folds)
         # One fold of few rows tells nothing.
-        n_least = self._n_first() if len(self.data.positive) < FEW_ROWS else 1
+        n_least = self._n_first() if self.data.n_rows < FEW_ROWS else 1
         n_done = 0
         for n_next in sorted({n_least, self._n_first(), n_folds}):
             folds = range(n_done, n_next)
@@ -218,8 +214,8 @@ class Tuner:
         """Return the number of folds that decide who goes on: a third of them, at least two."""
         return min(max(SCREENING_FOLDS, len(self.folds) // 3), len(self.folds))
 
-    def _run(self, jobs: Iterable[Job], folds: list[Fold]) -> None:
-        tasks = [delayed(score_job)(self.base, self.data, folds[job.fold], job) for job in jobs]
+    def _run(self, jobs: Iterable[Job], folds: list[tuple[TrainingData, Fold]]) -> None:
+        tasks = [delayed(score_job)(self.base, *folds[job.fold], job) for job in jobs]
         # In order: ties between settings go to the first, whatever the number of jobs.
         for fold, scores in Parallel(self.n_jobs, return_as="generator")(tasks):
             for setting, score in scores.items():
@@ -310,14 +306,13 @@ def score_job(base: SparseKernelAUC, data: TrainingData, fold: Fold, job: Job):
 
 def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     """Pursue once at the middle C; solve for every C on the columns of every size."""
-    train, test = fold
-    part = data.part(np.concatenate((train, test)))
+    part, held_out = fold.split(data)
     if job.setting.scaling is not None:
-        part = part.transformed(RankScaling.of(data.part(train)).transform)
+        part = part.transformed(RankScaling.of(fold.training(data)).transform)
     model = _estimator(base, replace(job.setting, C=job.Cs[len(job.Cs) // 2]), job.n_candidates)
     capacity = model._capacity(part)
-    with make_engine(model.engine, part, capacity=capacity, n_jobs=1) as engine:
-        engine.hold_out(lambda part: np.arange(part.n_rows) >= len(train))
+    with make_engine(part, capacity=capacity, n_jobs=1) as engine:
+        engine.hold_out(held_out)
         random_state = check_random_state(model.random_state)
         fitting = model._start_fitting(engine, part, capacity, random_state)
         fitting.pursue(job.sizes, lambda: model._has_converged(fitting.records))
@@ -338,16 +333,15 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
 
 def _score_refined(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     """Fit on the rest of the rows and score each refined size."""
-    train, test = fold
     model = _estimator(base, job.setting, job.n_candidates)
-    part = data.part(train)
-    labels = part.positive.astype(int)
-    model.fit(part.X, labels, sample_weight=part.weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        model._fit_rows(fold.training(data))
     refined = [record for record in model.path_ if record.is_refined]
+    test = fold.tested(data)
     for record in refined:
-        scores = record.model.scores(data.X[test])
+        scores = record.model.scores(test.X)
         setting = replace(job.setting, n_basis=record.n_basis)
-        yield setting, weighted_auc(scores, data.positive[test], data.weights[test])
+        yield setting, weighted_auc(scores, test.positive, test.weights)
 
 
 def _estimator(base: SparseKernelAUC, setting: Setting, n_candidates: int) -> SparseKernelAUC:

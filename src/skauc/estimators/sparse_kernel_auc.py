@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 from skauc.basis import Basis
 from skauc.callbacks import with_callbacks
 from skauc.classifier import unchanged_on_error
-from skauc.engines import ENGINES, Engine, make_engine
+from skauc.engines import ENGINES, Engine, make_engine, read_training
+from skauc.estimators._checkpoint import Checkpoint, check_checkpoint
 from skauc.estimators._classifier import PathClassifier, path_attributes
 from skauc.estimators._fitting import (
     DESCENT_TOL,
@@ -40,7 +41,6 @@ from skauc.validation import (
     check_fraction,
     check_n_jobs,
     check_positive,
-    check_training,
     check_whole_number,
 )
 
@@ -119,13 +119,20 @@ class SparseKernelAUC(PathClassifier):
         larger one makes it quicker.
     max_iter : int, default=100
         Most Newton iterations in one retraining.
-    engine : {"auto", "cpu"}, default="auto"
-        Where the work is done; "auto" is where the data already are.
+    engine : {"auto", "cpu", "cluster"}, default="auto"
+        Where the work is done; "auto" is where the data already are. "cluster" is the dask
+        cluster of the current client (`distributed.Client`), and takes dask arrays and
+        dataframes; see the guide.
     n_jobs : int or None, default=None
         Threads, for BLAS and everything else together; None is 1 unless in a
         `joblib.parallel_config` context, -1 is all. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Draws the candidates and the validation rows.
+    checkpoint : str, path or None, default=None
+        A file to which a fit writes what it has found at each retraining, and from which the next
+        `fit` with the same parameters and data goes on to the same model, should this one not come
+        to its end. It is deleted when the fit is finished. Needs a whole number as
+        ``random_state``.
 
     Attributes
     ----------
@@ -229,6 +236,7 @@ class SparseKernelAUC(PathClassifier):
         engine="auto",
         n_jobs=None,
         random_state=None,
+        checkpoint=None,
     ):
         self.n_basis = n_basis
         self.C = C
@@ -251,6 +259,7 @@ class SparseKernelAUC(PathClassifier):
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -286,7 +295,12 @@ class SparseKernelAUC(PathClassifier):
 
     def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
         """Fit, and return the interrupt that ended it early with a model in hand."""
-        scaling, data = scale(self.scaling, check_training(self, X, y, sample_weight))
+        data = read_training(self.engine, self, X, y, sample_weight)
+        return self._fit_rows(data, X, y, sample_weight)
+
+    def _fit_rows(self, data: TrainingData, X=None, y=None, sample_weight=None):
+        """Fit to clean rows; callbacks are told of those that were passed."""
+        scaling, data = scale(self.scaling, data)
         random_state = check_random_state(self.random_state)
         held_out = None
         if self.early_stopping or self.refine:
@@ -294,15 +308,18 @@ class SparseKernelAUC(PathClassifier):
         self.classes_ = data.classes
         self.feature_spread_ = np.sqrt(feature_moments(data)[1])
         capacity = self._capacity(data)
-        make = partial(
-            make_engine, self.engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows
-        )
+        make = partial(make_engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows)
         reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
         interrupt = None
         sample = data.take(held_out.sample()) if self.refine else None
+        checkpoint = None
+        if self.checkpoint is not None:
+            checkpoint = Checkpoint(self.checkpoint, self, data, self.feature_spread_, random_state)
         with make(data if sample is None else sample) as engine:
             engine.hold_out(None if held_out is None else held_out.rows)
-            fitting = self._start_fitting(engine, data, capacity, random_state, scaling, sample)
+            fitting = self._start_fitting(
+                engine, data, capacity, random_state, scaling, sample, checkpoint
+            )
 
             def report() -> bool:
                 stop = reporter.task("centre", partial(_attributes, fitting))
@@ -321,6 +338,8 @@ class SparseKernelAUC(PathClassifier):
             )
         vars(self).update(_attributes(fitting, self._best_size(fitting)))
         reporter.end(partial(_attributes, fitting, self.n_basis_))
+        if checkpoint is not None and interrupt is None:
+            checkpoint.remove()
         return interrupt
 
     def _capacity(self, data: TrainingData) -> int:
@@ -329,7 +348,14 @@ class SparseKernelAUC(PathClassifier):
         return n_linear + min(self.n_basis, data.n_rows * n_widths)
 
     def _start_fitting(
-        self, engine, data: TrainingData, capacity, random_state, scaling=None, sample=None
+        self,
+        engine,
+        data: TrainingData,
+        capacity,
+        random_state,
+        scaling=None,
+        sample=None,
+        checkpoint=None,
     ) -> Fitting:
         gammas = resolve_gammas(self.gamma, self.kernel, data)
         kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
@@ -348,7 +374,9 @@ class SparseKernelAUC(PathClassifier):
         )
         basis = Basis(kernels, capacity, engine.precision, n_linear)
         objective = self._objective(engine)
-        return Fitting(objective, basis, selector, optimise, data, linear, scaling, sample)
+        return Fitting(
+            objective, basis, selector, optimise, data, linear, scaling, sample, checkpoint
+        )
 
     def _objective(self, engine: Engine) -> Objective:
         return Objective(engine, pair_weight(self.C, engine))
@@ -417,6 +445,7 @@ class SparseKernelAUC(PathClassifier):
         check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
         check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
+        check_checkpoint(self.checkpoint, self.random_state)
 
     def _has_converged(self, records: list[PathRecord]) -> bool:
         """Tell whether the last retrainings brought no significant change."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 from skauc.callbacks import with_callbacks
 from skauc.classifier import fitted_attributes, unchanged_on_error
+from skauc.engines import read_training
 from skauc.estimators._classifier import PathClassifier
+from skauc.estimators._folds import RowFold, lot_folds
 from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_gamma, resolve_gammas
+from skauc.lots import class_counts
 from skauc.scaling import check_scaling, scale
 from skauc.validation import (
     TrainingData,
     check_n_jobs,
     check_positive,
-    check_training,
     check_whole_number,
     is_sequence,
 )
@@ -65,7 +67,7 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
-    engine : {"auto", "cpu"}, default="auto"
+    engine : {"auto", "cpu", "cluster"}, default="auto"
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=None
         Processes that try settings at the same time, and threads of the last fit.
@@ -174,7 +176,9 @@ class SparseKernelAUCCV(PathClassifier):
 
     def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
         """Fit, and return the interrupt that ended it early with a model in hand."""
-        data = check_training(self, X, y, sample_weight)
+        data = read_training(self.engine, self, X, y, sample_weight)
+        # A cluster has its workers; jobs that share them would only wait for each other.
+        n_jobs = self.n_jobs if isinstance(data, TrainingData) else 1
         seed = _as_seed(self.random_state)
         base = SparseKernelAUC(
             self.n_basis,
@@ -188,7 +192,7 @@ class SparseKernelAUCCV(PathClassifier):
         folds = self._folds(data, seed)
         refine = self._possible_refinement(data, folds)
         reporter = self._start_reporting(None, X, y, sample_weight)
-        tuner = Tuner(base, data, folds, self.n_jobs, lambda: reporter.task("fold", lambda: None))
+        tuner = Tuner(base, data, folds, n_jobs, lambda: reporter.task("fold", lambda: None))
         interrupt = self._choose(tuner, data, refine)
         self.cv_results_ = _results(tuner)
         self.n_splits_ = len(folds)
@@ -283,7 +287,7 @@ class SparseKernelAUCCV(PathClassifier):
     def _possible_scalings(self, data: TrainingData) -> tuple:
         """Return the scalings to try, without ranks for sparse rows if there is another."""
         scalings = tuple(dict.fromkeys(_as_tuple(self.scaling)))
-        return (None,) if sparse.issparse(data.X) and None in scalings else scalings
+        return (None,) if data.is_sparse and None in scalings else scalings
 
     def _resolved_gammas(self, data: TrainingData) -> list:
         if self.gammas is not None:
@@ -292,40 +296,40 @@ class SparseKernelAUCCV(PathClassifier):
         return [list(np.atleast_1d(multiple) * unit) for multiple in DEFAULT_GAMMAS]
 
     def _folds(self, data: TrainingData, seed: int) -> list:
-        if self.cv is None or isinstance(self.cv, int | np.integer):
-            n_splits, n_repeats = self.cv, 1
-            if self.cv is None:
-                n_splits, n_repeats = 5, REPEATS if len(data.positive) < FEW_ROWS else 1
-            check_whole_number("cv", n_splits, 2, "5 folds are usual.")
-            n_fewest = min(data.positive.sum(), (~data.positive).sum())
-            if n_fewest < n_splits:
-                raise InvalidDataError(
-                    f"cv={n_splits} needs {n_splits} rows of each class; the smaller class has "
-                    f"{n_fewest}. Lower `cv` or get more rows."
-                )
-            cv = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=seed)
-        else:
-            cv = check_cv(self.cv, data.positive, classifier=True)
-        numbers = np.arange(len(data.positive))
-        folds = cv.split(numbers[:, None], data.positive)
-        folds = [tuple(numbers[np.asarray(rows)] for rows in fold) for fold in folds]
-        if not folds:
-            raise InvalidParameterError("`cv` must give at least one fold; got none. 5 is usual.")
-        for number, fold in enumerate(folds):
-            for part, rows in zip(("training", "test"), fold, strict=True):
-                counted = rows[data.weights[rows] > 0]
-                if len(np.unique(data.positive[counted])) < 2:
-                    raise InvalidDataError(
-                        f"The {part} part of fold {number} of `cv` lacks one of the classes. "
-                        "Use stratified folds, or fewer of them."
-                    )
-        return folds
+        if isinstance(data, TrainingData):
+            return _listed_folds(self._splitter(data, seed), data)
+        if self.cv is not None and not isinstance(self.cv, int | np.integer):
+            raise InvalidParameterError(
+                f"`cv` must be None or a number of folds where rows are on a cluster; got "
+                f"{self.cv!r}. Use for instance 5."
+            )
+        return lot_folds(data, self._n_splits(class_counts(data)), seed)
+
+    def _splitter(self, data: TrainingData, seed: int):
+        """Return a splitter of scikit-learn's kind."""
+        if self.cv is not None and not isinstance(self.cv, int | np.integer):
+            return check_cv(self.cv, data.positive, classifier=True)
+        counts = np.bincount(data.positive, minlength=2).tolist()
+        n_repeats = REPEATS if self.cv is None and data.n_rows < FEW_ROWS else 1
+        return RepeatedStratifiedKFold(
+            n_splits=self._n_splits(counts), n_repeats=n_repeats, random_state=seed
+        )
+
+    def _n_splits(self, counts: Sequence[int]) -> int:
+        """Return the number of folds, if there are rows of each class for all of them."""
+        n_splits = 5 if self.cv is None else self.cv
+        check_whole_number("cv", n_splits, 2, "5 folds are usual.")
+        if min(counts) < n_splits:
+            raise InvalidDataError(
+                f"cv={n_splits} needs {n_splits} rows of each class; the smaller class has "
+                f"{min(counts)}. Lower `cv` or get more rows."
+            )
+        return n_splits
 
     def _possible_refinement(self, data: TrainingData, folds: list) -> tuple[bool, ...]:
         """Return whether to refine, without True where a fold has too few rows to hold some out."""
         refine = tuple(map(bool, _as_tuple(self.refine)))
-        counted = [data.positive[train[data.weights[train] > 0]] for train, _ in folds]
-        if True not in refine or all(min(part.sum(), (~part).sum()) >= 2 for part in counted):
+        if True not in refine or all(min(fold.training_counts(data)) >= 2 for fold in folds):
             return refine
         if False not in refine:
             raise InvalidDataError(
@@ -333,6 +337,24 @@ class SparseKernelAUCCV(PathClassifier):
                 "rows of a class. Get more rows, or let `refine` be False."
             )
         return (False,)
+
+
+def _listed_folds(cv, data: TrainingData) -> list[RowFold]:
+    """Return the folds of a splitter, after a look at each."""
+    numbers = np.arange(data.n_rows)
+    folds = cv.split(numbers[:, None], data.positive)
+    folds = [RowFold(*(numbers[np.asarray(rows)] for rows in fold)) for fold in folds]
+    if not folds:
+        raise InvalidParameterError("`cv` must give at least one fold; got none. 5 is usual.")
+    for number, fold in enumerate(folds):
+        for part, rows in (("training", fold.train), ("test", fold.test)):
+            counted = rows[data.weights[rows] > 0]
+            if len(np.unique(data.positive[counted])) < 2:
+                raise InvalidDataError(
+                    f"The {part} part of fold {number} of `cv` lacks one of the classes. "
+                    "Use stratified folds, or fewer of them."
+                )
+    return folds
 
 
 def _as_seed(random_state) -> int:

@@ -23,6 +23,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from skauc.estimators import SparseKernelAUC
+from skauc.estimators._folds import RowFold
 from skauc.estimators._tuning import Job, Setting, score_job
 from skauc.experiments.protocol import (
     MANY_ROWS,
@@ -135,7 +136,7 @@ class Pursuit:
         job = Job(setting, 0, tuple(C_pair_of), base.n_candidates, sizes, judged)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, scores = score_job(base, data, (rows[:n_train], rows[n_train:]), job)
+            _, scores = score_job(base, data, RowFold(rows[:n_train], rows[n_train:]), job)
         stages: dict[float, list[Stage]] = {C: [] for C in C_pair_of}
         for found, score in scores.items():
             stages[found.C].append(Stage(found.n_basis, score, found.n_basis))

@@ -1,0 +1,130 @@
+"""Passes over blocks: named tasks, tree reductions, and what a client keeps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from functools import partial
+from importlib import metadata
+from itertools import count
+from uuid import uuid4
+
+import numpy as np
+from dask import delayed
+from dask.delayed import Delayed
+from dask.sizeof import sizeof
+from distributed import Client, Future, get_client
+from distributed.comm import CommClosedError
+
+from skauc.exceptions import ClusterLostError, InvalidParameterError
+
+# Partial results that one task adds up.
+FAN_IN = 8
+# Descriptions above this many bytes travel from worker to worker, once to each.
+INLINE_BYTES = 1 << 15
+
+
+class Pool:
+    """The workers of a client, as a place to run passes over blocks."""
+
+    def __init__(self, client: Client):
+        self.client = client
+        self._token = uuid4().hex
+        self._numbers = count()
+
+    def each(self, name: str, function: Callable, /, *blocks: Sequence, **small) -> list[Delayed]:
+        """Describe one task a block; ``small`` descriptions are the same for all."""
+        small = {key: self._described(value) for key, value in small.items()}
+        return [self.one(name, function, *values, **small) for values in zip(*blocks, strict=True)]
+
+    def one(self, name: str, function: Callable, /, *values, **small) -> Delayed:
+        """Describe one task; values may be lists of futures."""
+        return delayed(function, pure=False, traverse=False)(
+            *values, **small, dask_key_name=self._key(name)
+        )
+
+    def value(self, name: str, value) -> Delayed:
+        """Describe a value of the client, to be kept by a worker."""
+        return delayed(value, name=self._key(name), traverse=False)
+
+    def total(self, name: str, parts: Sequence, add: Callable, finish=None) -> Delayed:
+        """Describe the sum of partial results, a tree of tasks, and what ``finish`` makes of it."""
+        parts = list(parts)
+        while len(parts) > FAN_IN:
+            parts = [
+                self.one(f"{name}-sum", add, parts[first : first + FAN_IN])
+                for first in range(0, len(parts), FAN_IN)
+            ]
+        return self.one(f"{name}-sum", partial(_add, add, finish), parts)
+
+    def start(self, tasks: Sequence[Delayed]) -> list[Future]:
+        """Send tasks to the scheduler; their values are kept as long as the futures are."""
+        return self.client.compute(list(tasks), optimize_graph=False)
+
+    def fetch(self, task: Delayed):
+        """Run a task with those it needs and return its value."""
+        return self.fetch_all([task])[0]
+
+    def fetch_all(self, tasks: Sequence[Delayed]) -> list:
+        """Run tasks and return their values."""
+        return self.values(self.start(tasks))
+
+    def values(self, futures: Sequence[Future]) -> list:
+        """Wait for values, and say what to do if the scheduler dies meanwhile."""
+        try:
+            return self.client.gather(futures)
+        except (CancelledError, CommClosedError) as error:
+            raise ClusterLostError(
+                f"The cluster was lost during the fit ({error}). Start it again and call `fit` "
+                "once more: with `checkpoint` it goes on from the last retraining."
+            ) from error
+
+    def _described(self, value):
+        if isinstance(value, Delayed | Future) or sizeof(value) <= INLINE_BYTES:
+            return value
+        return self.value("description", value)
+
+    def _key(self, name: str) -> str:
+        return f"skauc-{name}-{self._token}{next(self._numbers)}"
+
+
+def _add(add: Callable, finish: Callable | None, parts: list):
+    total = add(parts)
+    return total if finish is None else finish(total)
+
+
+def add_arrays(parts: list):
+    """Add arrays, or tuples of arrays place by place."""
+    if isinstance(parts[0], tuple):
+        return tuple(sum(arrays[1:], start=arrays[0]) for arrays in zip(*parts, strict=True))
+    return sum(parts[1:], start=np.asarray(parts[0]))
+
+
+def find_pool() -> Pool:
+    """Return the pool of the current client, after a look at its workers."""
+    try:
+        client = get_client()
+    except ValueError:
+        raise InvalidParameterError(
+            "engine='cluster' needs a client of a dask cluster; there is none. Make one, for "
+            "instance client = distributed.Client(n_workers=2), or use `with client.as_current():`."
+        ) from None
+    _check_workers(client)
+    return Pool(client)
+
+
+def _check_workers(client: Client) -> None:
+    """Raise an error unless every worker has this version of the library."""
+    own = metadata.version("skauc")
+    versions = client.run(metadata.version, "skauc", on_error="return")
+    wrong = {
+        worker: "no skauc" if isinstance(version, BaseException) else f"skauc {version}"
+        for worker, version in versions.items()
+        if version != own
+    }
+    if wrong:
+        found = ", ".join(f"{worker} has {what}" for worker, what in sorted(wrong.items()))
+        raise InvalidParameterError(
+            f"Workers must have skauc {own}, as the client has; {found}. Install it there, for "
+            f'instance with pip install "skauc[cluster]=={own}", and start them again.'
+        )

@@ -1,0 +1,386 @@
+"""The door in for data on a cluster: dask collections come out as blocks of clean rows, or not."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from itertools import pairwise
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+from dask.sizeof import sizeof
+from dask.utils import format_bytes
+from distributed import Future
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+from skauc.engines.cluster.data import ClusterData
+from skauc.engines.cluster.pool import Pool, find_pool
+from skauc.exceptions import InvalidDataError
+from skauc.validation import (
+    FLOAT_DTYPES,
+    TrainingData,
+    check_number_of_classes,
+    check_training,
+    unique_labels,
+)
+
+# Blocks for each thread of the cluster: what a dead worker had is then spread over others.
+BLOCKS_PER_THREAD = 2
+# Of the columns in which labels and weights travel with the rows of a dataframe.
+_PREFIX = "skauc: "
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The clean rows, labels and weights of one partition."""
+
+    X: np.ndarray | sparse.csr_array
+    y: np.ndarray
+    weights: np.ndarray
+
+
+@sizeof.register(Part)
+def _size_of_part(part: Part) -> int:
+    return sizeof(part.X) + sizeof(part.y) + sizeof(part.weights)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the client knows of a partition."""
+
+    n_rows: int
+    n_counting: int
+    dtype: np.dtype
+    is_sparse: bool
+    labels: np.ndarray
+    label_weights: np.ndarray
+    lowest_weight: float
+
+
+def read_training(estimator, X, y, sample_weight=None) -> ClusterData:
+    """Validate what was passed to ``fit`` and put it on the cluster, block by block."""
+    pool = find_pool()
+    if not dask.is_dask_collection(X):
+        return _spread(pool, estimator, X, y, sample_weight)
+    columns = _check_columns(estimator, X)
+    partitions = _partitions(X, y, sample_weight)
+    numbers = range(len(partitions[0]))
+    parts = pool.start(pool.each("read", _read, numbers, *partitions, columns=columns))
+    summaries = pool.fetch_all(pool.each("summary", _summarise, parts))
+    classes = _check_summaries(summaries)
+    return _join(pool, parts, summaries, classes, len(columns))
+
+
+# -- columns and partitions ------------------------------------------------------------------
+
+
+def _check_columns(estimator, X) -> list:
+    """Return the names, or numbers, of the columns, after the checks that need no rows."""
+    if X.ndim != 2:
+        raise InvalidDataError(
+            f"`X` must have two dimensions; got a dask collection with {X.ndim}. Use "
+            "X.reshape(-1, 1) for a single feature."
+        )
+    if hasattr(X, "columns"):
+        words = [
+            f"{name!r} ({dtype})"
+            for name, dtype in X.dtypes.items()
+            if not (hasattr(dtype, "kind") and dtype.kind in "biuf")
+        ]
+        if words:
+            raise InvalidDataError(
+                f"`X` must have columns of numbers; got {', '.join(words)}. Turn them into "
+                "numbers, for instance with one column a category, or leave them out."
+            )
+        _check_n_features(estimator, X._meta, reset=True)
+        _check_feature_names(estimator, X._meta, reset=True)
+        return list(X.columns)
+    if X.dtype.kind not in "biuf":
+        raise InvalidDataError(
+            f"`X` must hold numbers; got a dask array of type {X.dtype}. Use X.astype(float) "
+            "if these are numbers."
+        )
+    if not isinstance(X.shape[1], int):
+        raise InvalidDataError(
+            "`X` must have a known number of columns; got a dask array of shape "
+            f"{X.shape}. Call X.compute_chunk_sizes() first."
+        )
+    empty = np.empty((0, X.shape[1]))
+    _check_n_features(estimator, empty, reset=True)
+    _check_feature_names(estimator, empty, reset=True)
+    return list(range(X.shape[1]))
+
+
+def _partitions(X, y, sample_weight) -> list[list]:
+    """Return the partitions of the three, row by row the same."""
+    if hasattr(X, "columns"):
+        joined, names = _join_frames(X, y, sample_weight)
+        rows = joined.to_delayed()
+        return [rows, *([name] * len(rows) for name in names)]
+    rows = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    partitions = [np.ravel(rows.to_delayed()).tolist()]
+    for name, column in (("y", y), ("sample_weight", sample_weight)):
+        if column is None and name == "sample_weight":
+            partitions.append([None] * len(partitions[0]))
+            continue
+        found = _as_column(name, column, X).to_delayed()
+        found = np.ravel(found).tolist()
+        if len(found) != len(partitions[0]):
+            raise InvalidDataError(
+                f"`{name}` must have the partitions of `X`; got {len(found)} and "
+                f"{len(partitions[0])}. Repartition one like the other."
+            )
+        partitions.append(found)
+    return partitions
+
+
+def _join_frames(X, y, sample_weight):
+    """Return one dataframe with labels and weights, and the names of their columns.
+
+    Read one by one, dask might cut files that they share in different places.
+    """
+    names = []
+    for name, column in (("y", y), ("sample_weight", sample_weight)):
+        if column is None and name == "sample_weight":
+            names.append(None)
+            continue
+        if isinstance(column, dd.DataFrame) and len(column.columns) == 1:
+            column = column[column.columns[0]]
+        # Labels of an array have no index that could contradict the rows'.
+        has_index = isinstance(column, dd.Series)
+        if isinstance(column, da.Array) and column.ndim == 1:
+            column = dd.from_dask_array(column)
+        if not isinstance(column, dd.Series):
+            raise InvalidDataError(
+                f"`{name}` must be a dask series or array with the partitions of `X`; got "
+                f"{type(column).__name__}. Read both from one dask dataframe."
+            )
+        if column.npartitions != X.npartitions:
+            raise InvalidDataError(
+                f"`{name}` must have the partitions of `X`; got {column.npartitions} and "
+                f"{X.npartitions}. Repartition one like the other."
+            )
+        names.append(f"{_PREFIX}{name}")
+        X = dd.map_partitions(
+            _attach,
+            X,
+            column,
+            names[-1],
+            has_index,
+            meta=X._meta.assign(**{names[-1]: column._meta.to_numpy()}),
+            align_dataframes=False,
+            enforce_metadata=False,
+        )
+    return X, names
+
+
+def _as_column(name: str, column, X):
+    """Return a dask collection of one dimension, in the chunks of ``X`` if they are known."""
+    if not dask.is_dask_collection(column):
+        column = np.asarray(column)
+        if column.ndim != 1 or np.isnan(X.shape[0]):
+            raise InvalidDataError(
+                f"`{name}` must be a dask array or series with the partitions of `X`; got "
+                f"{type(column).__name__} of shape {column.shape}. Read both from one dask "
+                "collection."
+            )
+        if len(column) != X.shape[0]:
+            raise InvalidDataError(
+                f"`{name}` must be as long as `X`; got {len(column)} and {X.shape[0]}."
+            )
+        column = da.from_array(column, chunks=(X.chunks[0],))
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[column.columns[0]] if hasattr(column, "columns") else column[:, 0]
+    if column.ndim != 1:
+        raise InvalidDataError(
+            f"`{name}` must have one dimension; got a dask collection with {column.ndim}. Pass "
+            "one column."
+        )
+    is_known = all(hasattr(part, "chunks") and not np.isnan(part.shape[0]) for part in (X, column))
+    if is_known and column.shape[0] != X.shape[0]:
+        raise InvalidDataError(
+            f"`{name}` must be as long as `X`; got {column.shape[0]} and {X.shape[0]}."
+        )
+    return column.rechunk((X.chunks[0],)) if is_known else column
+
+
+# -- on the workers --------------------------------------------------------------------------
+
+
+def _attach(X, column, name: str, has_index: bool):
+    """Return the rows of a dataframe with one more column."""
+    what = name.removeprefix(_PREFIX)
+    if len(X) != len(column):
+        raise InvalidDataError(
+            f"`{what}` has {len(column)} rows and `X` has {len(X)} in one partition. Pass one a "
+            "row."
+        )
+    if has_index and not X.index.equals(column.index):
+        raise InvalidDataError(
+            f"`{what}` has another index than `X`. Take both from one dask dataframe."
+        )
+    return X.assign(**{name: column.to_numpy()})
+
+
+def _read(number: int, X, y, weights, *, columns: list) -> Part:
+    """Clean one partition; errors name it."""
+    try:
+        return _read_part(X, y, weights, columns)
+    except ValueError as error:
+        raise InvalidDataError(f"Partition {number}: {error}") from error
+
+
+def _read_part(X, y, weights, columns: list) -> Part:
+    if hasattr(X, "columns"):
+        y, weights = X[y], None if weights is None else X[weights]
+        X = X[[name for name in X.columns if not str(name).startswith(_PREFIX)]]
+    if hasattr(X, "columns") and list(X.columns) != columns:
+        raise ValueError(
+            f"`X` has the columns {list(X.columns)}; the others have {columns}. Give all "
+            "partitions the same columns."
+        )
+    if X.shape[1] != len(columns):
+        raise ValueError(
+            f"`X` has {X.shape[1]} columns; the others have {len(columns)}. Give all partitions "
+            "the same columns."
+        )
+    rows = check_array(
+        X,
+        accept_sparse="csr",
+        dtype=list(FLOAT_DTYPES),
+        order="C",
+        ensure_min_samples=0,
+        input_name="X",
+    )
+    labels = np.asarray(y)
+    labels = labels.ravel() if labels.shape[1:] == (1,) else labels
+    counts = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
+    for name, column in (("y", labels), ("sample_weight", counts)):
+        if len(column) != rows.shape[0]:
+            raise ValueError(
+                f"`{name}` has {len(column)} rows and `X` has {rows.shape[0]}. Pass one a row."
+            )
+    if len(labels):
+        unique_labels("y", labels)
+        check_classification_targets(labels)
+    if not np.isfinite(counts).all():
+        raise ValueError("`sample_weight` must be finite. Leave such rows out.")
+    return Part(rows, labels, counts)
+
+
+def _summarise(part: Part) -> Summary:
+    labels, codes = np.unique(part.y, return_inverse=True)
+    return Summary(
+        part.X.shape[0],
+        int(np.count_nonzero(part.weights)),
+        part.X.dtype,
+        sparse.issparse(part.X),
+        labels,
+        np.bincount(codes, part.weights, minlength=len(labels)),
+        float(part.weights.min(initial=0.0)),
+    )
+
+
+def _join_parts(parts: list[Part], *, classes: np.ndarray, first: tuple, dtype) -> TrainingData:
+    stack = sparse.vstack if sparse.issparse(parts[0].X) else np.concatenate
+    X = parts[0].X if len(parts) == 1 else stack([part.X for part in parts])
+    labels = np.concatenate([part.y for part in parts])
+    weights = np.concatenate([part.weights for part in parts])
+    return TrainingData(
+        X.astype(dtype, copy=False), labels == classes[1], weights, classes, first=first
+    )
+
+
+# -- on the client ---------------------------------------------------------------------------
+
+
+def _check_summaries(summaries: list[Summary]) -> np.ndarray:
+    """Return the two classes, after the checks that need all partitions."""
+    full = [summary for summary in summaries if summary.n_rows]
+    if not full:
+        raise InvalidDataError(
+            f"`X` has no rows in any of its {len(summaries)} partitions. Pass some rows."
+        )
+    classes, codes = unique_labels("y", np.concatenate([summary.labels for summary in full]))
+    check_number_of_classes(classes, classes)
+    for number, summary in enumerate(summaries):
+        if summary.lowest_weight < 0:
+            raise InvalidDataError(
+                f"`sample_weight` must not be negative; got {summary.lowest_weight} in partition "
+                f"{number}. Leave a row out by giving it weight 0."
+            )
+    totals = np.bincount(codes, np.concatenate([summary.label_weights for summary in full]))
+    for label, total in zip(classes.tolist(), totals, strict=True):
+        if total == 0:
+            raise InvalidDataError(
+                f"`sample_weight` is 0 in every row of class {label!r}. "
+                "Give at least one row of each class a positive weight."
+            )
+    return classes
+
+
+def _join(
+    pool: Pool, parts: list[Future], summaries: list[Summary], classes, n_features: int
+) -> ClusterData:
+    """Make blocks of neighbouring partitions, without those that are empty."""
+    full = [number for number, summary in enumerate(summaries) if summary.n_rows]
+    n_blocks = min(len(full), BLOCKS_PER_THREAD * sum(pool.client.nthreads().values()))
+    groups = [group.tolist() for group in np.array_split(full, n_blocks)]
+    counts = np.array([(summaries[i].n_rows, summaries[i].n_counting) for i in full])
+    ends = np.cumsum(counts, axis=0)
+    starts = dict(zip(full, (ends - counts).tolist(), strict=True))
+    dtype = np.result_type(*(summaries[i].dtype for i in full))
+    tasks = [
+        pool.one(
+            "join",
+            _join_parts,
+            [parts[i] for i in group],
+            classes=classes,
+            first=tuple(starts[group[0]]),
+            dtype=dtype,
+        )
+        for group in groups
+    ]
+    return ClusterData(
+        pool,
+        pool.start(tasks),
+        tuple(sum(summaries[i].n_rows for i in group) for group in groups),
+        n_features,
+        classes,
+        any(summaries[i].is_sparse for i in full),
+    )
+
+
+def _spread(pool: Pool, estimator, X, y, sample_weight) -> ClusterData:
+    """Send data of the client to the workers, with a word about it."""
+    data = check_training(estimator, X, y, sample_weight)
+    warnings.warn(
+        f"engine='cluster' was given {format_bytes(sizeof(data.X))} in the client's memory, and "
+        "sends them to the workers. Read them there, for instance with dask.dataframe."
+        "read_parquet, or use engine='cpu'.",
+        stacklevel=5,
+    )
+    n_blocks = min(data.n_rows, BLOCKS_PER_THREAD * sum(pool.client.nthreads().values()))
+    ends = np.linspace(0, data.n_rows, n_blocks + 1).astype(int).tolist()
+    n_counting = np.concatenate(([0], np.cumsum(data.weights > 0)))
+    parts = [
+        TrainingData(
+            data.X[start:stop],
+            data.positive[start:stop],
+            data.weights[start:stop],
+            data.classes,
+            first=(start, int(n_counting[start])),
+        )
+        for start, stop in pairwise(ends)
+    ]
+    with warnings.catch_warnings():
+        # dask's own words about the size.
+        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+        blocks = pool.start([pool.value("rows", part) for part in parts])
+    sizes = tuple(part.n_rows for part in parts)
+    return ClusterData(pool, blocks, sizes, data.n_features, data.classes, data.is_sparse)

@@ -1,0 +1,229 @@
+"""Tables of scores that several blocks of rows fill and that are then put together.
+
+All blocks cut the score axis in the same places, from zero on, so that their tables can be added
+whatever range each of them has: one reduction gives the loss, and no score leaves its block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+
+from skauc import pairs
+from skauc.metrics import best_threshold, weighted_auc
+from skauc.pairs import BINS_PER_MARGIN, WIDEST_RANGE, Cells, Grid, PairStatistics, ScoreRanges
+
+# Longest table of a block: beyond it neighbouring bins are merged.
+MOST_CELLS = WIDEST_RANGE * BINS_PER_MARGIN
+# Places into which the rows are put, as evenly as may be, to find the AUC and the threshold.
+N_PLACES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """The `pairs.score_moments` of some rows over a grid that covers them all."""
+
+    grid: Grid
+    origin: float
+    ranges: ScoreRanges
+    moments: np.ndarray
+    is_finite: bool = True
+
+    def coarsened(self, bins_per_cell: int) -> ScoreTable:
+        """Return the table with that many bins in a cell."""
+        n_merged = bins_per_cell // self.grid.bins_per_cell
+        if n_merged == 1:
+            return self
+        first = np.floor(self.grid.first / n_merged)
+        target = np.arange(self.grid.n_cells) + int(self.grid.first - first * n_merged)
+        target //= n_merged
+        moments = np.zeros((2, int(target[-1]) + 1, 3))
+        np.add.at(moments, (slice(None), target), self.moments)
+        grid = replace(
+            self.grid, bins_per_cell=bins_per_cell, first=float(first), n_cells=moments.shape[1]
+        )
+        return replace(self, grid=grid, moments=moments)
+
+
+def score_table(scores, positive, weights, origin: float, run=pairs.serially) -> ScoreTable:
+    """Return the table of a block's rows."""
+    ranges = pairs.score_ranges(scores, positive, run)
+    if not np.isfinite(scores).all():
+        grid = Grid(BINS_PER_MARGIN, 1, 0.0, 1)
+        return ScoreTable(grid, origin, ranges, np.zeros((2, 1, 3)), is_finite=False)
+    grid = _covering_grid(ranges)
+    cells = Cells(grid.assign(scores, positive, run), grid.n_cells, origin)
+    moments = pairs.score_moments(scores, positive, weights, cells, run)
+    return ScoreTable(grid, origin, ranges, moments)
+
+
+def _covering_grid(ranges: ScoreRanges) -> Grid:
+    """Return cells for all rows, of one bin each if they are then not too many."""
+    lowest = min(ranges.lowest_negative, ranges.lowest_positive - 1.0)
+    highest = max(ranges.highest_negative, ranges.highest_positive - 1.0)
+    first, last = np.floor(lowest * BINS_PER_MARGIN), np.floor(highest * BINS_PER_MARGIN)
+    bins_per_cell = 1
+    while np.floor(last / bins_per_cell) - np.floor(first / bins_per_cell) >= MOST_CELLS:
+        bins_per_cell *= 2
+    # One cell more at either end, for f - 1 and the bin of f are rounded apart.
+    first, last = np.floor(first / bins_per_cell) - 1, np.floor(last / bins_per_cell) + 1
+    return Grid(BINS_PER_MARGIN, bins_per_cell, float(first), int(last - first) + 1)
+
+
+def add_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Put the tables of several blocks, all of one origin, together."""
+    tables = _alike(tables)
+    first = min(table.grid.first for table in tables)
+    ends = [table.grid.first - first + table.grid.n_cells for table in tables]
+    moments = np.zeros((2, int(max(ends)), 3))
+    for table, end in zip(tables, ends, strict=True):
+        moments[:, int(end) - table.grid.n_cells : int(end)] += table.moments
+    ranges = [table.ranges for table in tables]
+    return replace(
+        tables[0],
+        grid=replace(tables[0].grid, first=first, n_cells=moments.shape[1]),
+        ranges=ScoreRanges(
+            min(r.lowest_negative for r in ranges),
+            max(r.highest_negative for r in ranges),
+            min(r.lowest_positive for r in ranges),
+            max(r.highest_positive for r in ranges),
+        ),
+        moments=moments,
+        is_finite=all(table.is_finite for table in tables),
+    )
+
+
+def _alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
+    """Return the tables with as many bins in every cell, so many that one table holds them all."""
+    bins_per_cell = max(table.grid.bins_per_cell for table in tables)
+    while True:
+        tables = [table.coarsened(bins_per_cell) for table in tables]
+        first = min(table.grid.first for table in tables)
+        last = max(table.grid.first + table.grid.n_cells for table in tables)
+        if last - first <= MOST_CELLS + 2:
+            return tables
+        bins_per_cell *= 2
+
+
+@dataclass(frozen=True, eq=False)
+class SharedStatistics:
+    """The pair statistics of the rows of all blocks, without the cells of any."""
+
+    grid: Grid
+    statistics: PairStatistics
+    ranks: RankAxis
+    middle: float
+
+    def of_block(self, scores: np.ndarray, positive: np.ndarray, run) -> PairStatistics:
+        """Return the statistics with the cells of a block's rows."""
+        cell = self.grid.assign(scores, positive, run)
+        return replace(self.statistics, cells=replace(self.statistics.cells, cell=cell))
+
+
+def share_statistics(table: ScoreTable) -> SharedStatistics:
+    """Return the statistics of the contested part of a table of all rows.
+
+    The loss is infinite where a score is not finite.
+    """
+    if not table.is_finite:
+        cells = Cells(np.empty(0, np.int32), 1, table.origin)
+        statistics = PairStatistics(cells, np.zeros((1, 3)), np.zeros((1, 3)), np.inf)
+        return SharedStatistics(
+            table.grid, statistics, RankAxis(0.0, 1.0, np.zeros(2), np.arange(2.0)), 0.0
+        )
+    grid = pairs.contested_grid(table.ranges, BINS_PER_MARGIN, table.grid.bins_per_cell)
+    shift = int(table.grid.first - grid.first)
+    target = np.clip(np.arange(table.grid.n_cells) + shift, 0, grid.n_cells - 1)
+    moments = np.zeros((2, grid.n_cells, 3))
+    np.add.at(moments, (slice(None), target), table.moments)
+    cells = Cells(np.empty(0, np.int32), grid.n_cells, table.origin)
+    statistics = pairs.statistics_of(cells, moments)
+    return SharedStatistics(grid, statistics, RankAxis.of(table), table.ranges.middle)
+
+
+@dataclass(frozen=True, eq=False)
+class RankAxis:
+    """A piecewise linear map of scores to their shares of the weight below, from a table.
+
+    Equal parts of that axis hold about equally many rows, however unevenly scores are spread.
+    """
+
+    first: float
+    width: float
+    scores: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> RankAxis:
+        """Return the axis of the rows in a table."""
+        grid, ranges = table.grid, table.ranges
+        margin = grid.bins_per_margin // grid.bins_per_cell
+        negatives, positives = table.moments[:, :, 0]
+        # A positive is in the cell of its score less the margin.
+        by_cell = np.zeros(grid.n_cells + margin + 1)
+        by_cell[: grid.n_cells] = negatives / max(negatives.sum(), np.finfo(float).tiny)
+        by_cell[margin : margin + grid.n_cells] += positives / max(
+            positives.sum(), np.finfo(float).tiny
+        )
+        ends = (np.arange(len(by_cell) + 1) + grid.first) * grid.bins_per_cell
+        ends = ends / grid.bins_per_margin
+        lowest = min(ranges.lowest_negative, ranges.lowest_positive)
+        highest = max(ranges.highest_negative, ranges.highest_positive)
+        shares = np.concatenate(([0.0], np.cumsum(by_cell)))
+        # Half evenly by rank and half by score: no stretch without rows is a single point.
+        spread = max(highest - lowest, np.finfo(float).tiny)
+        first, width = float(ends[0]), grid.bins_per_cell / grid.bins_per_margin
+        ends = np.clip(ends, lowest, highest)
+        shares = shares / max(shares[-1], 1e-300) / 2 + (ends - lowest) / spread / 2
+        return cls(first, width, ends, shares)
+
+    def middles(self) -> np.ndarray:
+        """Return the score in the middle of each place."""
+        return np.interp((np.arange(N_PLACES) + 0.5) / N_PLACES, self.shares, self.scores)
+
+
+def rank_sums(axis: RankAxis, scores, positive, weights) -> np.ndarray:
+    """Return the weight of each class in each place."""
+    sums = np.zeros((2, N_PLACES))
+    _add_to_places(
+        scores, positive, weights, axis.first, axis.width, axis.scores, axis.shares, sums
+    )
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _add_to_places(scores, positive, weights, first, width, ends, shares, sums):
+    n_places = sums.shape[1]
+    for i in range(len(scores)):
+        # The cell of a score, and how far in it: the ends of the range cut cells short.
+        cell = int(min(max((scores[i] - first) / width, 0.0), len(ends) - 2.0))
+        length = ends[cell + 1] - ends[cell]
+        inside = (scores[i] - ends[cell]) / length if length > 0 else 0.0
+        share = shares[cell] + min(max(inside, 0.0), 1.0) * (shares[cell + 1] - shares[cell])
+        place = min(int(share * n_places), n_places - 1)
+        sums[1 if positive[i] else 0, place] += weights[i]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The weight of each class in places that are in the order of the scores."""
+
+    middles: np.ndarray
+    sums: np.ndarray
+
+    @property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Each place as two rows, one of each class."""
+        of_class = np.repeat([False, True], len(self.middles))
+        return np.tile(self.middles, 2), of_class, self.sums.ravel()
+
+    def auc(self) -> float:
+        """Return the AUC; rows in one place count as tied."""
+        return weighted_auc(*self._rows)
+
+    def threshold(self) -> float:
+        """Return the score above which a row is best called positive (balanced accuracy)."""
+        return best_threshold(*self._rows)

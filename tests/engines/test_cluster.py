@@ -1,0 +1,312 @@
+"""The cluster engine against the CPU engine on the same rows, on real worker processes."""
+
+import time
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import StratifiedKFold
+from toys import KERNEL, grow, make_toy, those
+
+from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc.engines import make_engine
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.kernels import RBF, Polynomial
+from skauc.validation import TrainingData
+
+da = pytest.importorskip("dask.array", reason='needs pip install "skauc[cluster]"')
+
+CENTRES = [3, 17, 40, 71, 90]
+WEIGHTS = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
+# Uneven blocks; one of a single row, and one of one class only.
+ENDS = {"one": [0, 240], "even": [0, 120, 240], "odd": [0, 1, 31, 90, 240]}
+
+
+@pytest.fixture
+def toy():
+    """Rows of which the first thirty, but one, are negative."""
+    toy = make_toy(240)
+    order = np.argsort(toy.positive[:60], kind="stable")
+    rows = np.concatenate((order, np.arange(60, 240)))
+    weights = toy.weights.copy()
+    weights[[5, 77]] = 0.0
+    return replace(toy, X=toy.X[rows], positive=toy.positive[rows], weights=weights)
+
+
+def put_on(client, toy, ends):
+    """Blocks with these ends, without the detour over dask collections."""
+    from skauc.engines.cluster import ClusterData
+    from skauc.engines.cluster.pool import Pool
+
+    pool = Pool(client)
+    n_counting = np.concatenate(([0], np.cumsum(toy.weights > 0)))
+    parts = [
+        TrainingData(
+            toy.X[a:b], toy.positive[a:b], toy.weights[a:b], np.array([0, 1]), (a, n_counting[a])
+        )
+        for a, b in pairwise(ends)
+    ]
+    blocks = pool.start([pool.value("rows", part) for part in parts])
+    return ClusterData(pool, blocks, tuple(np.diff(ends)), 3, np.array([0, 1]))
+
+
+@pytest.fixture
+def engines(client, toy, monkeypatch):
+    """The CPU engine with binned pairs, and the cluster engine with the same columns."""
+    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 0)
+
+    def build(ends="odd", capacity=12):
+        data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
+        cpu = make_engine(data, capacity=capacity, n_jobs=1)
+        cluster = make_engine(put_on(client, toy, ENDS[ends]), capacity=capacity, n_jobs=None)
+        return cpu, cluster
+
+    return build
+
+
+def everything(engine, held_out=None):
+    """All that an engine answers, for two states."""
+    engine.hold_out(those(held_out))
+    curved = engine.at(WEIGHTS)
+    state = engine.step(curved, engine.direction(0.5 * WEIGHTS[::-1]), 0.7)
+    along = engine.candidate_slopes(state, curved, KERNEL, engine.rows(np.array([5, 11])), 4)
+    column = engine.column(KERNEL, engine.rows(np.array([6])))
+    moments = engine.kernel_moments(
+        state, np.full(3, 0.1), np.tril(np.full((3, 3), 0.5)) + np.eye(3), np.ones(3)
+    )
+    return {
+        "weights": (engine.positive_weight, engine.negative_weight, engine.n_counting),
+        "losses": (curved.loss, state.loss, engine.step(state, column, 0.3).loss),
+        "gradient": engine.gradient(state),
+        "hessian": engine.hessian(state),
+        "product": engine.hessian_product(state, WEIGHTS),
+        "line": engine.line_slopes(state, column),
+        "slopes": along.slopes,
+        "curvatures": along.curvatures,
+        "cross": along.cross,
+        "first": moments.first,
+        "total": moments.total,
+        "second": moments.second,
+        "auc": engine.auc(state),
+        "validation": engine.validation_auc(state) or 0.0,
+        "drawn": engine.draw(9, [0, 3], np.random.RandomState(0)),
+    }
+
+
+def assert_same(one, other, rtol=1e-9):
+    for name, value in one.items():
+        expected = np.asarray(other[name], dtype=float)
+        scale = np.abs(expected).max(initial=1e-300)
+        assert_allclose(value, expected, rtol=0, atol=rtol * scale, err_msg=name)
+
+
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("held_out", [False, True])
+def test_it_answers_like_the_cpu_engine(engines, toy, ends, held_out):
+    mask = np.random.default_rng(0).random(240) < 0.3 if held_out else None
+    answers = []
+    for engine in engines(ends):
+        grow(engine, KERNEL, CENTRES)
+        answers.append(everything(engine, None if mask is None else mask & (toy.weights > 0)))
+    # Single precision columns are the same, and sums differ in their order only.
+    assert_same(*answers, rtol=2e-6)
+
+
+def test_linear_columns_and_refined_centres(engines, toy):
+    rng = np.random.default_rng(1)
+    transform = np.triu(rng.normal(size=(4, 4)))
+    centres = rng.normal(size=(4, 3))
+    answers = []
+    for engine in engines():
+        engine.append_linear(toy.X.mean(axis=0), 0.5)
+        engine.replace(RBF(0.3), centres, transform, n_kept=3)
+        engine.replace(RBF(0.2, np.array([1.0, 0.5, 2.0])), centres, transform, n_kept=3)
+        assert engine.size == 7
+        state = engine.at(np.linspace(-1, 1, 7))
+        answers.append((state.loss, *engine.gradient(state)))
+    assert_allclose(*answers, rtol=1e-5)
+
+
+def test_a_column_can_be_taken_back_and_another_put_in_its_place(engines, toy):
+    answers = []
+    for engine in engines():
+        basis = grow(engine, KERNEL, CENTRES)
+        for index in (100, 120):
+            centre = toy.X[[index]]
+            projection = basis.project(centre)
+            coordinates, norm = projection.coordinates[:, 0], float(projection.norms[0])
+            engine.append(KERNEL, centre, coordinates, norm)
+            answers.append(engine.at(np.append(WEIGHTS, 1.0)).loss)
+            engine.resize(5)
+    assert_allclose(answers[:2], answers[2:], rtol=1e-6)
+
+
+def test_a_threshold_that_is_as_good(engines):
+    from skauc.metrics import best_threshold
+
+    cpu, cluster = engines()
+    for engine in (cpu, cluster):
+        grow(engine, KERNEL, CENTRES)
+    state = cpu.at(WEIGHTS)
+    threshold = cluster.threshold(cluster.at(WEIGHTS))
+
+    def accuracy(threshold):
+        block, above = cpu.block, state.scores > threshold
+        return sum(
+            np.average(above[rows] == label, weights=block.weights[rows])
+            for rows, label in ((block.positive, True), (~block.positive, False))
+        )
+
+    best = best_threshold(state.scores, cpu.block.positive, cpu.block.weights)
+    assert accuracy(threshold) >= accuracy(best) - 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-7, 300.0, 1e9])
+def test_scores_of_any_size(engines, scale):
+    cpu, cluster = engines()
+    for engine in (cpu, cluster):
+        grow(engine, KERNEL, CENTRES)
+    one, other = cpu.at(WEIGHTS * scale), cluster.at(WEIGHTS * scale)
+    assert_allclose(other.loss, one.loss, rtol=1e-4)
+    assert_allclose(cluster.auc(other), cpu.auc(one), atol=1e-3 if scale > 1e3 else 1e-5)
+    assert_allclose(cluster.gradient(other), cpu.gradient(one), rtol=2e-3)
+
+
+def test_overflow_is_an_error(engines):
+    _, cluster = engines()
+    cluster.append(Polynomial(1e200, 3, 1.0), np.ones((1, 3)), np.empty(0), 1e-300)
+    with pytest.raises(InvalidDataError, match=r"overflow\. Scale the features"):
+        cluster.at(np.ones(1))
+
+
+# -- estimators ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = make_classification(14_000, 8, weights=[0.8], flip_y=0.05, random_state=0)
+    return X[:12_000], y[:12_000], X[12_000:], y[12_000:]
+
+
+def as_dask(X, y, n_partitions):
+    size = -(-len(X) // n_partitions)
+    return da.from_array(X, chunks=(size, -1)), da.from_array(y, chunks=size)
+
+
+PLAIN = SparseKernelAUC(8, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def on_cpu(rows):
+    return clone(PLAIN).fit(*rows[:2])
+
+
+@pytest.mark.parametrize("n_partitions", [1, 2, 4, 7])
+def test_a_fit_does_not_depend_on_the_partitions(client, rows, on_cpu, n_partitions):
+    X, y, X_test, y_test = rows
+    model = clone(PLAIN).fit(*as_dask(X, y, n_partitions))
+    assert_array_equal(model.basis_indices_, on_cpu.basis_indices_)
+    for record, expected in zip(model.path_, on_cpu.path_, strict=True):
+        assert_allclose(record.objective, expected.objective, rtol=1e-6)
+        assert_allclose(record.train_auc, expected.train_auc, atol=1e-6)
+    assert_allclose(model.score(X_test, y_test), on_cpu.score(X_test, y_test), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"linear_term": True, "gamma": [0.02, 0.1]},
+        {"scaling": "rank", "early_stopping": True},
+        {"selection": "greedy", "solver": "cg", "kernel": "laplacian"},
+        {"selection": "kmeans"},
+    ],
+    ids=lambda parameters: "-".join(parameters),
+)
+def test_options_do_what_they_do_elsewhere(client, rows, parameters):
+    X, y, X_test, y_test = rows
+    weights = np.where(np.arange(len(y)) % 5, 1.0, 0.0)
+    model = SparseKernelAUC(6, random_state=0, **parameters)
+    expected = clone(model).fit(X, y, sample_weight=weights)
+    dask_weights = da.from_array(weights, chunks=5000)
+    model.fit(*as_dask(X, y, 3), sample_weight=dask_weights)
+    assert_array_equal(model.basis_indices_, expected.basis_indices_)
+    assert_allclose(model.path_[-1].objective, expected.path_[-1].objective, rtol=1e-6)
+    assert_allclose(model.score(X_test, y_test), expected.score(X_test, y_test), atol=1e-4)
+
+
+def test_a_refined_model(client, rows):
+    X, y, X_test, y_test = rows
+    model = SparseKernelAUC(8, refine=True, gamma=0.05, random_state=0)
+    expected = clone(model).fit(X, y)
+    model.fit(*as_dask(X, y, 3))
+    assert [record.is_refined for record in model.path_] == [
+        record.is_refined for record in expected.path_
+    ]
+    # The same rows, but rounding decides where a descent goes.
+    assert_allclose(model.path_[-1].objective, expected.path_[-1].objective, rtol=0.1)
+    assert_allclose(model.score(X_test, y_test), expected.score(X_test, y_test), atol=5e-3)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_cross_validation(client, rows, refine):
+    X, y, X_test, y_test = rows
+    X, y = X[:3000], y[:3000]
+    one = {"gammas": ["scale"], "scaling": "rank", "linear_term": False, "refine": refine}
+    model = SparseKernelAUCCV(n_basis=4, Cs=[1.0, 10.0], cv=2, random_state=0, **one)
+    expected = clone(model).fit(X, y)
+    model.fit(*as_dask(X, y, 3))
+    assert model.n_splits_ == 2
+    assert set(model.best_params_) == set(expected.best_params_)
+    # Folds are others, of the same size.
+    assert_allclose(model.best_score_, expected.best_score_, atol=0.02)
+    assert_allclose(model.score(X_test, y_test), expected.score(X_test, y_test), atol=0.02)
+
+
+def test_folds_by_number_only(client, rows):
+    X, y, *_ = rows
+    with pytest.raises(InvalidParameterError, match="`cv` must be None or a number of folds where"):
+        SparseKernelAUCCV(n_basis=4, cv=StratifiedKFold(2)).fit(*as_dask(X, y, 2))
+
+
+def test_the_fitted_model_is_the_same_small_object(client, rows, tmp_path):
+    X, y, X_test, _ = rows
+    model = clone(PLAIN).set_params(n_basis=4).fit(*as_dask(X, y, 2))
+    save_model(model, tmp_path / "model.skauc")
+    loaded = load_model(tmp_path / "model.skauc")
+    assert_array_equal(loaded.decision_function(X_test), model.decision_function(X_test))
+
+
+def test_predictions_of_dask_arrays_are_lazy(client, rows, on_cpu):
+    X_test = rows[2]
+    lazy = da.from_array(X_test, chunks=(700, 3))
+    scores, labels = on_cpu.decision_function(lazy), on_cpu.predict(lazy)
+    assert isinstance(scores, da.Array)
+    assert scores.chunks == ((700, 700, 600),)
+    assert labels.dtype == on_cpu.classes_.dtype
+    assert_allclose(scores.compute(), on_cpu.decision_function(X_test), rtol=1e-12)
+    assert_array_equal(labels.compute(), on_cpu.predict(X_test))
+
+
+def test_tasks_have_names_that_tell_what_they_do(client, rows):
+    X, y, *_ = rows
+    clone(PLAIN).set_params(n_basis=2).fit(*as_dask(X, y, 2))
+    names = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    expected = ("read", "append", "scores", "tables", "gradient", "hessian", "candidates", "auc")
+    assert {f"skauc-{name}" for name in expected} <= set(names)
+
+
+def test_nothing_is_left_on_the_workers(client, rows):
+    X, y, *_ = rows
+    clone(PLAIN).set_params(n_basis=2).fit(*as_dask(X, y, 2))
+
+    def count(dask_scheduler):
+        return sum(key.startswith("skauc") for key in map(str, dask_scheduler.tasks))
+
+    deadline = time.monotonic() + 20
+    while client.run_on_scheduler(count):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -1,0 +1,164 @@
+"""Fits that are cut off and go on from a file."""
+
+import json
+
+import numpy as np
+import pytest
+from listeners import Listener, interrupt_at
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+
+from skauc import SparseKernelAUC
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+
+X, y = make_classification(400, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, random_state=0)
+
+
+class CutOffError(Exception):
+    """The end of a process, say."""
+
+
+def cut_off(model, n_reports, *data):
+    """Fit until that many centres are reported, and leave nothing but the file."""
+
+    def react(fitted):
+        if len(listener.models) == n_reports:
+            raise CutOffError
+
+    listener = Listener(react)
+    with pytest.raises(CutOffError):
+        clone(model).set_callbacks(listener).fit(*data)
+
+
+CASES = {
+    "plain": {},
+    "linear and widths": {"linear_term": True, "gamma": [0.02, 0.2], "C": 3.0},
+    "greedy": {"selection": "greedy", "kernel": "polynomial", "degree": 2, "retrain": "doubling"},
+    "ranks": {"scaling": "rank", "kernel": "laplacian"},
+    "early stopping": {"early_stopping": True, "n_iter_no_change": 3},
+    "refined": {"refine": True, "gamma": [0.05, 0.2]},
+    "refined, linear": {"refine": True, "linear_term": True, "C": 0.5},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("size", [3, 9, 16])
+def test_a_fit_goes_on_to_the_same_model(tmp_path, case, size):
+    path = tmp_path / "fit.npz"
+    model = SparseKernelAUC(16, random_state=0, **CASES[case])
+    expected = clone(model).fit(X, y)
+    model.set_params(checkpoint=path)
+    if expected.n_basis_ >= size:
+        cut_off(model, size, X, y)
+        assert path.exists()
+    model.fit(X, y)
+    assert not path.exists()
+    assert_array_equal(model.basis_indices_, expected.basis_indices_)
+    assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-6)
+    assert [record.n_basis for record in model.path_] == [r.n_basis for r in expected.path_]
+    for record, other in zip(model.path_, expected.path_, strict=True):
+        assert_allclose(record.objective, other.objective, rtol=1e-8)
+        assert record.validation_auc == pytest.approx(other.validation_auc, abs=1e-9)
+        assert_allclose(record.model.scores(X), other.model.scores(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_it_can_be_cut_off_again_and_again(tmp_path, times):
+    model = SparseKernelAUC(16, random_state=0)
+    expected = clone(model).fit(X, y)
+    model.set_params(checkpoint=tmp_path / "fit.npz")
+    for _ in range(times):
+        cut_off(model, 4, X, y)
+    assert_array_equal(model.fit(X, y).basis_indices_, expected.basis_indices_)
+    assert_allclose(model.dual_coef_, expected.dual_coef_, rtol=1e-6)
+
+
+def test_sparse_rows(tmp_path):
+    rows = sparse.csr_array(np.where(np.abs(X) > 0.7, X, 0.0))
+    model = SparseKernelAUC(8, random_state=0)
+    expected = clone(model).fit(rows, y)
+    model.set_params(checkpoint=tmp_path / "fit.npz")
+    cut_off(model, 5, rows, y)
+    assert_array_equal(model.fit(rows, y).basis_indices_, expected.basis_indices_)
+    assert sparse.issparse(model.basis_vectors_)
+
+
+def test_time_is_counted_on(tmp_path):
+    model = SparseKernelAUC(8, random_state=0, checkpoint=tmp_path / "fit.npz")
+    cut_off(model, 5, X, y)
+    model.fit(X, y)
+    seconds = [record.seconds for record in model.path_]
+    assert seconds == sorted(seconds)
+
+
+def test_an_interrupted_fit_leaves_its_file(tmp_path):
+    model = SparseKernelAUC(8, random_state=0, checkpoint=tmp_path / "fit.npz")
+    with pytest.raises(KeyboardInterrupt):
+        clone(model).set_callbacks(Listener(interrupt_at(5))).fit(X, y)
+    assert model.fit(X, y).n_basis_ == 8
+
+
+@pytest.fixture
+def left_behind(tmp_path):
+    """A fit that was cut off."""
+    model = SparseKernelAUC(8, random_state=0, checkpoint=tmp_path / "fit.npz")
+    cut_off(model, 5, X, y)
+    return model
+
+
+def test_other_parameters_are_refused(left_behind):
+    left_behind.set_params(C=2.0)
+    with pytest.raises(InvalidParameterError, match=r"is of a fit with C=1\.0; got 2\.0\. Use the"):
+        left_behind.fit(X, y)
+
+
+def test_other_threads_are_not(left_behind):
+    assert left_behind.set_params(n_jobs=2, engine="cpu").fit(X, y).n_basis_ == 8
+
+
+@pytest.mark.parametrize("rows", [slice(0, 399), slice(None)])
+def test_other_data_are_refused(left_behind, rows):
+    with pytest.raises(InvalidDataError, match=r"is of a fit to other data, with 400 rows and 6"):
+        left_behind.fit(2 * X[rows], y[rows])
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04nonsense", b'{"format": 1}'])
+def test_other_files_are_refused(left_behind, content):
+    left_behind.checkpoint.write_bytes(content)
+    with pytest.raises(InvalidDataError, match=r"is no file of an unfinished fit of this version"):
+        left_behind.fit(X, y)
+
+
+def test_objects_in_a_file_are_never_built(left_behind):
+    np.savez(left_behind.checkpoint, header=np.array([object()]))
+    with pytest.raises(InvalidDataError, match="is no file of an unfinished fit"):
+        left_behind.fit(X, y)
+
+
+def test_another_format_is_refused(left_behind):
+    with np.load(left_behind.checkpoint) as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    np.savez(left_behind.checkpoint, **{**arrays, "header": json.dumps({**header, "format": 99})})
+    with pytest.raises(InvalidDataError, match="format 99, not 1"):
+        left_behind.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"checkpoint": 3}, r"`checkpoint` must be None or the path of a file; got 3"),
+        ({"checkpoint": "nowhere/fit"}, r"in a directory that exists; got 'nowhere/fit'"),
+        ({"checkpoint": "."}, r"in a directory that exists; got '\.'"),
+        ({"checkpoint": "fit", "random_state": None}, r"`random_state` .* whole number.*got None"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        SparseKernelAUC(**{"random_state": 0, **parameters}).fit(X, y)
+
+
+def test_nothing_else_is_left_in_the_directory(left_behind):
+    assert [path.name for path in left_behind.checkpoint.parent.iterdir()] == ["fit.npz"]
