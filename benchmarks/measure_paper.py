@@ -4,7 +4,7 @@
 
 takes the options of ``skauc reproduce`` and writes the same lines, without the command line's
 packages and without drawing. Stopped, the same command goes on. Each process has one thread.
-``skauc reproduce`` with the folder that has the lines makes the table or figure of them.
+``skauc reproduce WHAT --only draw --out FOLDER`` makes the table or figure of the lines there.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main() -> None:
             last_told = time.monotonic()
             print(f"{last_told - started:.0f} s: {n_done} of {n_tasks}, {last}", flush=True)
 
-    reproduce(**vars(parser.parse_args()), render=False, progress=tell, say=print)
+    reproduce(**vars(parser.parse_args()), only="measure", progress=tell, say=print)
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ def test_a_terminal_is_shown_progress(tmp_path):
         (["table9"], "`what` must be one of 'table1', "),
         (["table2", "--datasets", "sonar,iris"], "got 'iris'"),
         (["table2", "--methods", "SVM"], "`methods` must be one of 'SparseKernelAUC', "),
+        (["table2", "--device", "no-such-device"], "torch"),
         (["table2", "--runs", "0"], "`n_runs` must be a whole number of at least 1; got 0"),
     ],
 )
@@ -103,4 +104,4 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(tmp_path):
     answer = run(*arguments, "--out", tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert lines.read_text().startswith(kept)
-    assert (tmp_path / "table2.md").read_text().count("| 5 |\n") == 2
+    assert (tmp_path / "table2.md").read_text().count("| 1 × 5 |\n") == 2

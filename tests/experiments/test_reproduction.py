@@ -2,14 +2,16 @@
 
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import product
 
 import pytest
 
-from skauc.exceptions import InvalidParameterError
+from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPackageError
 from skauc.experiments import EXPERIMENT_NAMES, METHOD_NAMES, reproduce
 from skauc.experiments.methods import make_methods
 from skauc.experiments.protocol import QUICK
+from skauc.experiments.runner import versions
 
 
 @pytest.mark.parametrize(
@@ -24,12 +26,47 @@ from skauc.experiments.protocol import QUICK
         ({"n_runs": 0}, r"`n_runs` must be a whole number of at least 1; got 0"),
         ({"seed": -1}, r"`seed` must be a whole number of at least 0; got -1"),
         ({"n_jobs": 0}, r"`n_jobs` must be"),
+        ({"only": "look"}, r"`only` must be one of 'measure', 'draw'; got 'look'"),
     ],
 )
 def test_what_is_not_known_lists_what_is(tmp_path, wrong, message):
     with pytest.raises(InvalidParameterError, match=message):
         reproduce(**{"what": "table2", "out": tmp_path / "out", **wrong})
     assert not (tmp_path / "out").exists()
+
+
+def test_a_device_that_is_not_there(tmp_path):
+    pytest.importorskip("torch")
+    for device in ("abacus", "meta", "cuda:99"):
+        message = rf"`device` must be 'cpu' or a device that torch has here; got '{device}': "
+        with pytest.raises(InvalidParameterError, match=message):
+            reproduce("table2", device=device, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
+def test_a_device_without_torch(tmp_path):
+    message = r"need torch, which is not installed. .* pip install 'skauc\[gpu\]'"
+    with pytest.raises(MissingPackageError, match=message):
+        reproduce("table2", device="cuda", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_results_do_not_depend_on_the_device(tmp_path):
+    """On 1,000 rows of satimage, which has more: "cpu:0" is torch's own name of the processor."""
+    pytest.importorskip("torch")
+    asked = {"datasets": ["satimage"], "methods": ["KernelRankSVM"], "quick": True}
+    for device in ("cpu", "cpu:0"):
+        reproduce("table3", device=device, out=tmp_path / device, **asked)
+    head, other = ((tmp_path / device / "settings.json").read_text() for device in ("cpu", "cpu:0"))
+    assert head == other
+    here, there = (
+        json.loads((tmp_path / device / "results.jsonl").read_text().splitlines()[1])
+        for device in ("cpu", "cpu:0")
+    )
+    assert here["best"]["parameters"] == there["best"]["parameters"]
+    assert here["best"]["auc"] == pytest.approx(there["best"]["auc"], abs=1e-4)
 
 
 def test_names():
@@ -46,10 +83,11 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
     )
     n_tasks = told[-1][1]
     assert told[-1][:2] == (n_tasks, n_tasks)
-    assert [path.name for path in files] == ["results.jsonl", *(f"table2.{s}" for s in FORMATS)]
+    tables = [f"{name}.{s}" for name in ("table2", "table2-goal") for s in FORMATS]
+    assert [path.name for path in files] == ["results.jsonl", *tables]
     head, *lines = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
     assert head["settings"]["protocol"]["most_rows"] == 1000
-    assert "numpy" in head["versions"]
+    assert [sorted(found) for found in head["versions"]] == [sorted(versions())]
     assert [line["fold"] for line in lines] == [0, 1, 2, 3, 4]
     # Another method joins the same folder; the first one is not run again.
     told.clear()
@@ -59,6 +97,7 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
     assert "| sonar | SVC |" in text
     assert "| sonar | AdaOAM |" in text
     assert "Quick: at most 1000 rows" in text
+    assert "Not run" not in text
     raw = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text().splitlines()]
     assert {tuple(line["task"][:5]) for line in raw} == {
         ("sonar", method, 0, fold, part)
@@ -74,12 +113,30 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
 @pytest.mark.usefixtures("data_folder")
 def test_lines_alone_and_the_table_later(tmp_path):
     asked = {"datasets": ["sonar"], "methods": ["AdaOAM"], "quick": True, "out": tmp_path}
-    assert reproduce("table2", render=False, **asked) == [tmp_path / "lines.jsonl"]
+    assert reproduce("table2", only="measure", **asked) == [tmp_path / "lines.jsonl"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.jsonl", "settings.json"]
     told = []
     reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
     assert len(told) == 1
     assert "| sonar | AdaOAM |" in (tmp_path / "table2.md").read_text()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_drawing_measures_nothing(tmp_path):
+    asked = {"datasets": ["sonar"], "quick": True, "out": tmp_path}
+    with pytest.raises(InvalidDataError, match=r"nothing to draw: .*lines.jsonl does not exist"):
+        reproduce("figure2", only="draw", **asked)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("figure2", only="measure", progress=lambda *told: stop_at(told[0], 2), **asked)
+    kept = (tmp_path / "lines.jsonl").read_bytes()
+    files = reproduce("figure2", only="draw", **asked)
+    assert [path.name for path in files] == ["results.jsonl", "figure2.png", "figure2.svg"]
+    assert (tmp_path / "lines.jsonl").read_bytes() == kept
+
+
+def stop_at(n_done, n_most):
+    if n_done == n_most:
+        raise KeyboardInterrupt
 
 
 FORMATS = ("md", "tex", "html")
@@ -112,11 +169,11 @@ def test_an_interrupt_leaves_tables_of_what_is_done(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         reproduce("table2", progress=stop_after_two_folds, **asked)
     table = (tmp_path / "table2.md").read_text()
-    assert "| 2 |\n" in table
+    assert "| 2 of 1 × 5, incomplete |\n" in table
     told = []
     reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
     assert told[0] == (2 * per_fold, 5 * per_fold)
-    assert "| 5 |\n" in (tmp_path / "table2.md").read_text()
+    assert "| 1 × 5 |\n" in (tmp_path / "table2.md").read_text()
 
 
 def without_lightgbm(protocol, n_rows=0):

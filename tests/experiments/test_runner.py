@@ -51,6 +51,13 @@ def test_lines_of_tasks(tmp_path, marks):
     assert {"skauc", "numpy", "scikit-learn", "python"} <= set(last["versions"])
 
 
+def test_versions_of_all_machines_each_once(tmp_path):
+    store = Store(tmp_path / "out", SETTINGS)
+    for number, python in enumerate(("3.11", "3.12", "3.11")):
+        store.append([{"task": [number], "done": True, "n_lines": 1, "versions": {"py": python}}])
+    assert store.versions() == [{"py": "3.11"}, {"py": "3.12"}]
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interrupted_it_goes_on(tmp_path, marks, n_jobs):
     store = Store(tmp_path / "out", SETTINGS)

@@ -1,6 +1,7 @@
 """Tables: printed numbers, marks, and three formats."""
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from skauc.experiments.tables import (
     as_markdown,
     compare,
     comparison_table,
+    fold_count,
     table_1,
     write_table,
 )
@@ -86,20 +88,42 @@ def test_ours_beside_what_is_printed():
         "Table II",
         printed.TABLE_2,
         [
-            summary("vehicle", "SparseKernelAUC", [0.999, 1.0], [0.99, 1.0], 22),
-            summary("vehicle", "LightGBM", [0.93, 0.95], [0.9, 0.9], None),
-            summary("vehicle", "OILK", [0.9, 0.9], [0.9, 0.9], 200),
+            summary("vehicle", "SparseKernelAUC", [0.999, *[1.0] * 4], [0.99, *[1.0] * 4], 22),
+            summary("vehicle", "LightGBM", [0.93, *[0.95] * 4], [0.9] * 5, None),
+            summary("vehicle", "OILK", [0.9] * 5, [0.9] * 5, 200),
         ],
     )
     sparse, boosting, oilk = (dict(zip(table.header, row, strict=True)) for row in table.rows)
     assert sparse["printed"] == "0.977 ± 0.022 (431)"
-    assert sparse["ours, best of the grid"] == "0.9995 ± 0.0005"
+    assert sparse["ours, best of the grid"] == "0.9998 ± 0.0004"
     assert sparse[""] == "▲"
     assert sparse["basis functions"] == "22"
     assert sparse["setting"] == "C_pair=0.1, sigma=2"
-    assert sparse["ours, nested"] == "0.9950 ± 0.0050"
+    assert sparse["ours, nested"] == "0.9980 ± 0.0040"
     assert (boosting["printed"], boosting[""], boosting["basis functions"]) == ("-", "▼", "-")
     assert (oilk["printed"], oilk[""]) == ("-", "")
+
+
+@pytest.mark.parametrize(
+    ("data", "folds", "words"),
+    [
+        ("sonar", [(run, fold) for run in range(2) for fold in range(5)], "2 × 5"),
+        ("sonar", [(0, 0), (0, 1), (0, 4)], "3 of 1 × 5, incomplete"),
+        ("segment", [(0, 0)], "official test"),
+    ],
+)
+def test_runs_and_folds_are_counted(data, folds, words):
+    assert fold_count(data, folds) == words
+
+
+def test_a_mean_over_fewer_inner_folds_says_so():
+    found = summary("vehicle", "SVC", [0.9, 1.0], [0.8, 0.8], 22)
+    partly = replace(found, nested=(found.nested[0], None))
+    table = comparison_table("Table II", printed.TABLE_2, [partly])
+    row = dict(zip(table.header, table.rows[0], strict=True))
+    assert row["ours, nested"] == "0.8000 (1 of 2 folds)"
+    assert row["folds"] == "2 of 1 × 5, incomplete"
+    assert row[""] == ""
 
 
 @pytest.mark.usefixtures("data_folder")

@@ -41,6 +41,22 @@ def reproduce(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Folds worked on at once; -1 is one a core.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the folds and the fits.")] = 0,
+    device: Annotated[
+        str,
+        typer.Option(
+            metavar="DEVICE",
+            help="Where KernelRankSVM keeps its matrices of many rows: cpu, or a device of "
+            "torch's, cuda say.",
+        ),
+    ] = "cpu",
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STEP",
+            help="measure: lines alone, and nothing drawn; draw: what is there, and nothing "
+            "measured.",
+        ),
+    ] = None,
 ) -> None:
     """Make one of the paper's tables or figures; interrupted, the same command goes on."""
     from skauc import experiments
@@ -56,6 +72,8 @@ def reproduce(
                 out=out,
                 n_jobs=jobs,
                 seed=seed,
+                device=device,
+                only=only,
                 progress=progress,
                 say=lambda message: typer.echo(f"skauc: {message}", err=True),
             )

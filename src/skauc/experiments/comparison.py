@@ -178,17 +178,22 @@ def summarise(
     """Return the summaries of what has ended so far, in the order asked for."""
     summaries = []
     for name, method in product(datasets, methods):
-        n_slices = len(methods_for(name, protocol)[method].slices())
-        n_inner = protocol.n_inner(CATALOGUE[name].n_train)
-        numbers = split_numbers(CATALOGUE[name].n_test > 0, n_runs)
-        folds = {
-            (run, fold): FoldResult.of(finished, (name, method, run, fold), n_inner, n_slices)
-            for run, fold in numbers
-        }
-        folds = {number: result for number, result in folds.items() if result.outer}
-        if folds:
+        if folds := gather(finished, name, method, n_runs, protocol):
             summaries.append(_summary(name, method, folds))
     return summaries
+
+
+def gather(
+    finished: dict[Key, list[dict]], name: str, method: str, n_runs: int, protocol: Protocol
+) -> dict[tuple[int, int], FoldResult]:
+    """Return the folds that have ended, by run and number."""
+    n_slices = len(methods_for(name, protocol)[method].slices())
+    n_inner = protocol.n_inner(CATALOGUE[name].n_train)
+    folds = {
+        (run, fold): FoldResult.of(finished, (name, method, run, fold), n_inner, n_slices)
+        for run, fold in split_numbers(CATALOGUE[name].n_test > 0, n_runs)
+    }
+    return {number: result for number, result in folds.items() if result.outer}
 
 
 @dataclass(frozen=True)
@@ -198,6 +203,10 @@ class FoldResult:
     outer: list[Outcome]
     inner: list[list[Outcome]]
     cpu_seconds: float
+
+    def table(self) -> dict[Point, Stage]:
+        """Return what every setting came to on the fold."""
+        return {(_named(o.parameters), s.number): s for o in self.outer for s in o.stages}
 
     @classmethod
     def of(cls, finished: dict, key: Key, n_inner: int, n_slices: int) -> FoldResult:
@@ -214,17 +223,15 @@ class FoldResult:
 
 
 def _summary(name: str, method: str, folds: dict[tuple[int, int], FoldResult]) -> Summary:
-    tables = [
-        {(_named(o.parameters), s.number): (s.auc, s.n_basis) for o in f.outer for s in o.stages}
-        for f in folds.values()
-    ]
-    point = best_point([{p: value[0] for p, value in table.items()} for table in tables])
+    tables = [fold.table() for fold in folds.values()]
+    point = best_point([{p: stage.auc for p, stage in table.items()} for table in tables])
     parameters = json.loads(point[0])
+    stages = [table[point] for table in tables]
     return Summary(
         name,
         method,
         tuple(folds),
-        tuple(Choice(parameters, point[1], *table[point]) for table in tables),
+        tuple(Choice(parameters, point[1], stage.auc, stage.n_basis) for stage in stages),
         tuple(choose(f.inner, f.outer) if f.inner else None for f in folds.values()),
         tuple(f.cpu_seconds for f in folds.values()),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from skauc.engines.expansion import evaluate_expansion
 from skauc.engines.gram import GramMatrix
-from skauc.exceptions import MissingPackageError
+from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.kernels import RBF, Kernel
 
 _BLOCK_ROWS = 4096
@@ -72,6 +72,20 @@ class TorchGramMatrix:
             yield start, distances.square_().mul_(-self._gamma).exp_()
 
 
+def check_device(device: str) -> None:
+    """Complain if kernel matrices cannot be held there."""
+    if device == "cpu":
+        return
+    torch = import_torch()
+    try:
+        torch.empty(1, dtype=torch.float64, device=device).cpu()
+    except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
+        raise InvalidParameterError(
+            f"`device` must be 'cpu' or a device that torch has here; got {device!r}: "
+            f"{str(error).splitlines()[0]}"
+        ) from error
+
+
 def import_torch():
     """Return torch, or say how to install it."""
     try:
@@ -79,6 +93,6 @@ def import_torch():
     except ImportError as error:
         raise MissingPackageError(
             "Kernel matrices on a GPU need torch, which is not installed. "
-            "Install it with: pip install torch"
+            "Install it with: pip install 'skauc[gpu]'"
         ) from error
     return torch

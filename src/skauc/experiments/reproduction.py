@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skauc.datasets import DATASET_NAMES, load_dataset
-from skauc.exceptions import InvalidParameterError
+from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.experiments import printed
 from skauc.experiments.comparison import (
+    Summary,
     compact_lines,
     comparison_settings,
     comparison_tasks,
@@ -18,6 +19,7 @@ from skauc.experiments.comparison import (
 )
 from skauc.experiments.curves import LARGEST, SIX, Cores, Curves, missing_cores
 from skauc.experiments.figures import draw_cores, draw_curves, write_figure
+from skauc.experiments.goals import find_goals, goal_lines, goal_table
 from skauc.experiments.methods import METHOD_NAMES, make_methods, missing_package
 from skauc.experiments.protocol import FULL, PAPER_RUNS, QUICK, Protocol
 from skauc.experiments.runner import Progress, Store, Task, run_tasks, versions
@@ -60,7 +62,7 @@ def reproduce(
     n_jobs: int = 1,
     seed: int = 0,
     device: str = "cpu",
-    render: bool = True,
+    only: str | None = None,
     progress: Progress = lambda n_done, n_tasks, last: None,
     say: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
@@ -89,10 +91,10 @@ def reproduce(
     device : str, default="cpu"
         Where KernelRankSVM keeps its matrices of more than 1,500 rows: "cpu", or a device of
         torch's, "cuda" say. The results do not depend on it.
-    render : bool, default=True
-        Write the table or figure too. Without it the lines alone are written, for which no other
-        package is needed; lines that were made on several machines with the same settings go into
-        one file, one after the other, and the same call with ``render`` makes the table of them.
+    only : {"measure", "draw"}, default=None
+        "measure" writes the lines alone, for which no other package is needed; lines that were made
+        on several machines with the same settings go into one file, one after the other. "draw"
+        makes the table or figure of the lines that are there. None does both.
     progress : callable, default=None
         Called as ``progress(n_done, n_tasks, last_task)``.
     say : callable, default=None
@@ -110,23 +112,43 @@ def reproduce(
     """
     request = _checked(what, datasets, methods, n_runs, quick, out, seed, device)
     check_n_jobs(n_jobs)
+    if only is not None:
+        check_choice("only", only, ("measure", "draw"))
+    _check_device(device)
     request = replace(request, methods=_installed(request, say))
     for name in request.datasets:
         load_dataset(name)  # what is missing is said before the work, and not in the midst of it
-    if render and what.startswith("figure"):
+    if only != "measure" and what.startswith("figure"):
         import_pyplot()  # likewise
+    if only == "draw":
+        return _draw(request)
     plan = _PLANS[what](request, say)
     if plan.is_timed and n_jobs != 1:
         say("Figures are timed: tasks are run one at a time.")
         n_jobs = 1
-    store = Store(request.folder, plan.settings | {"skauc": versions()["skauc"]})
+    store = _store(request, plan)
     try:
         run_tasks(plan.tasks, store, n_jobs=n_jobs, progress=progress)
     except KeyboardInterrupt:
-        if render:
+        if only is None:
             plan.write(store)
         raise
-    return plan.write(store) if render else [store.path]
+    return plan.write(store) if only is None else [store.path]
+
+
+def _draw(request: Request) -> list[Path]:
+    """Write the table or figure of what was measured before."""
+    path = request.folder / "lines.jsonl"
+    if request.what != "table1" and not path.exists():
+        raise InvalidDataError(
+            f"There is nothing to draw: {path} does not exist. Leave out `only` to measure first."
+        )
+    plan = _PLANS[request.what](request, lambda message: None)
+    return plan.write(_store(request, plan))
+
+
+def _store(request: Request, plan: Plan) -> Store:
+    return Store(request.folder, plan.settings | {"skauc": versions()["skauc"]})
 
 
 def _checked(what, datasets, methods, n_runs, quick, out, seed, device) -> Request:
@@ -141,6 +163,13 @@ def _checked(what, datasets, methods, n_runs, quick, out, seed, device) -> Reque
     folder = Path(out) if out is not None else Path("results") / (what + "-quick" * quick)
     protocol = replace(QUICK if quick else FULL, seed=seed, device=device)
     return Request(what, datasets, methods, n_runs, quick, folder, protocol)
+
+
+def _check_device(device: str) -> None:
+    if device != "cpu":
+        from skauc.experiments.gram import check_device  # loads numba
+
+        check_device(device)
 
 
 def _names(parameter: str, asked, offered: Sequence[str], default: Sequence[str]) -> tuple:
@@ -188,15 +217,34 @@ def _plan_comparison(title: str, as_printed: dict) -> Callable:
         asked = request.datasets, request.methods, request.n_runs
 
         def write(store: Store) -> list[Path]:
-            summaries = summarise(store.finished(), *asked, request.protocol)
-            table = comparison_table(title, as_printed, summaries, _scope(request))
+            finished, notes = store.finished(), _scope(request)
+            summaries = summarise(finished, *asked, request.protocol)
+            goals = find_goals(
+                finished, as_printed, request.datasets, request.n_runs, request.protocol
+            )
+            table = comparison_table(
+                title, as_printed, summaries, [*_not_run(request, summaries), *notes]
+            )
+            goal = goal_table(f"{title.partition(':')[0]}: what is asked of it", goals, notes)
             files = write_table(table, store.folder, request.what)
-            return _write_lines(store, compact_lines(summaries)) + files
+            files += write_table(goal, store.folder, f"{request.what}-goal")
+            return _write_lines(store, compact_lines(summaries) + goal_lines(goals)) + files
 
         settings = comparison_settings(request.what, request.protocol)
         return Plan(settings, comparison_tasks(*asked, request.protocol), write)
 
     return plan
+
+
+def _not_run(request: Request, summaries: Sequence[Summary]) -> list[str]:
+    """Name the methods of which no fold has ended."""
+    ended = {(summary.data, summary.method) for summary in summaries}
+    left = [
+        f"{method} on {', '.join(names)}"
+        for method in request.methods
+        if (names := [name for name in request.datasets if (name, method) not in ended])
+    ]
+    return [f"Not run: {'; '.join(left)}."] if left else []
 
 
 def _scope(request: Request) -> list[str]:
@@ -253,9 +301,9 @@ def _last_lines(finished: dict) -> list[dict]:
 
 
 def _write_lines(store: Store, lines: list[dict]) -> list[Path]:
-    """Write the results by fold, compactly: the settings and versions first, once."""
+    """Write the results by fold, compactly: the settings and all versions first, once."""
     path = store.folder / "results.jsonl"
-    head = {"settings": store.settings, "versions": versions()}
+    head = {"settings": store.settings, "versions": store.versions() or [versions()]}
     text = (json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in (head, *lines))
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
     return [path]

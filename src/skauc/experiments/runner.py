@@ -96,6 +96,11 @@ class Store:
                 finished[key] = waiting.pop(key)[-line["n_lines"] :]
         return finished
 
+    def versions(self) -> list[dict]:
+        """Return the versions with which the lines were made, each once."""
+        found = (line["versions"] for line in self._lines() if "versions" in line)
+        return list({json.dumps(each): each for each in found}.values())
+
     def _lines(self) -> Iterator[dict]:
         if not self.path.exists():
             return

@@ -12,14 +12,16 @@ import numpy as np
 from skauc.datasets import CATALOGUE, load_dataset
 from skauc.experiments import printed
 from skauc.experiments.comparison import Choice, Summary
+from skauc.experiments.protocol import N_FOLDS
 
 BETTER, EQUAL, WORSE = "better", "equal", "worse"
 _MARKS = {BETTER: "▲", EQUAL: "=", WORSE: "▼", None: ""}
 # Half of the last printed digit.
-_ROUNDING = 0.0005
+ROUNDING = 0.0005
 
 _LATEX = {
     "±": r"$\pm$",
+    "×": r"$\times$",
     "▲": r"$\blacktriangle$",
     "▼": r"$\blacktriangledown$",
     "&": r"\&",
@@ -89,11 +91,12 @@ def as_html(table: Table) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(table.title)}</title>\n<style>"
-        "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}"
-        "table{border-collapse:collapse}th,td{padding:.25rem .7rem;text-align:left;"
-        "border-bottom:1px solid #ddd;white-space:nowrap}tr:hover{background:#f5f7fa}"
-        f"</style></head>\n<body><h1>{escape(table.title)}</h1>\n<table><thead><tr>{head}</tr>"
-        f"</thead>\n<tbody>{rows}</tbody></table>\n<ul>{notes}</ul></body></html>\n"
+        "body{font:14px/1.5 system-ui,sans-serif;max-width:90rem;margin:2rem auto;padding:0 1rem}"
+        "div{overflow-x:auto}table{border-collapse:collapse}th,td{padding:.25rem .5rem;"
+        "text-align:left;vertical-align:bottom;border-bottom:1px solid #ddd}"
+        "td{white-space:nowrap}tr:hover{background:#f5f7fa}"
+        f"</style></head>\n<body><h1>{escape(table.title)}</h1>\n<div><table><thead>"
+        f"<tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n<ul>{notes}</ul></body></html>\n"
     )
 
 
@@ -114,7 +117,7 @@ def compare(ours: float, cell: printed.Cell | None) -> str | None:
     """Return whether ours is better, equal within one printed standard deviation, or worse."""
     if cell is None:
         return None
-    allowed = max(float(cell.deviation or 0.0), _ROUNDING)
+    allowed = max(float(cell.deviation or 0.0), ROUNDING)
     difference = ours - float(cell.auc)
     if abs(difference) <= allowed:
         return EQUAL
@@ -147,12 +150,12 @@ def comparison_table(
                 summary.method,
                 "-" if cell is None else str(cell),
                 _mean(summary.best),
-                _MARKS[compare(_aucs(summary.best).mean(), rival)],
+                _mark(summary, rival),
                 _most_basis(summary.best),
                 _setting(summary.best[0]),
-                _mean(nested),
+                _mean(nested) + _count_if_fewer(nested, summary.best),
                 _most_basis(nested),
-                str(len(summary.folds)),
+                fold_count(summary.data, summary.folds),
             )
         )
     return Table(title, COMPARISON_HEADER, tuple(rows), (*COMPARISON_NOTES, *notes))
@@ -168,7 +171,34 @@ COMPARISON_NOTES = (
     "Sparse Kernel AUC. The mark is for the best of the grid.",
     "basis functions: the most of all folds; support vectors for KernelRankSVM and SVC, rows in "
     "the buffers for OILK.",
+    "folds: runs × folds of each; a mean over fewer folds says so, and has no mark.",
 )
+
+
+def _mark(summary: Summary, rival: printed.Cell | None) -> str:
+    """Return the mark of a mean over whole runs; one over fewer folds is not judged."""
+    if not has_whole_runs(summary.data, summary.folds):
+        return ""
+    return _MARKS[compare(_aucs(summary.best).mean(), rival)]
+
+
+def has_whole_runs(data: str, folds: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether every run that has begun has all its folds."""
+    n_folds = 1 if CATALOGUE[data].n_test > 0 else N_FOLDS
+    return len(folds) == n_folds * len({run for run, _ in folds})
+
+
+def fold_count(data: str, folds: Sequence[tuple[int, int]]) -> str:
+    """Say how many runs of how many folds there are, and whether some are missing."""
+    if CATALOGUE[data].n_test > 0:
+        return "official test"
+    n_runs = len({run for run, _ in folds})
+    whole = f"{n_runs} × {N_FOLDS}"
+    return whole if has_whole_runs(data, folds) else f"{len(folds)} of {whole}, incomplete"
+
+
+def _count_if_fewer(nested: Sequence[Choice], best: Sequence[Choice]) -> str:
+    return "" if len(nested) == len(best) else f" ({len(nested)} of {len(best)} folds)"
 
 
 def _aucs(choices: Sequence[Choice]) -> np.ndarray:
