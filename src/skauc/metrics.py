@@ -286,10 +286,10 @@ def threshold_of(table: ScoreTable) -> float:
     distinct = table.scores
     if len(distinct) == 1:
         return float(distinct[0])
-    recall = 1 - _cumulative_share(table.positives)[:-1]
-    specificity = _cumulative_share(table.negatives)[:-1]
-    balanced_accuracy = (recall + specificity) / 2
-    best = np.flatnonzero(balanced_accuracy >= balanced_accuracy.max() - 1e-12)
+    # Recall and specificity are 1 - p and n, with p and n the shares of each class up to a score.
+    gain = _cumulative_share(table.negatives)[:-1]
+    gain -= _cumulative_share(table.positives)[:-1]
+    best = np.flatnonzero(gain >= gain.max() - 2e-12)
     middle = best[len(best) // 2]
     return _midpoint(float(distinct[middle]), float(distinct[middle + 1]))
 
@@ -312,12 +312,17 @@ def score_table(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -
     """Sort clean scores, once for all that is asked of them; rows of weight 0 are left out."""
     scores, positive, weights = _counted(scores, positive, weights)
     order = np.argsort(scores)
-    ascending, weights, positive = scores[order], weights[order], positive[order]
-    is_first = np.ones(len(order), dtype=bool)
-    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    scores, negatives, positive = scores[order], weights[order], positive[order]
+    del order  # as long as the data, like everything here
+    positives = negatives * positive
+    negatives[positive] = 0.0
+    is_first = np.ones(len(scores), dtype=bool)
+    np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
+    if is_first.all():
+        return ScoreTable(scores, positives, negatives)
     first = np.flatnonzero(is_first)
-    of_positives = np.add.reduceat(weights * positive, first)
-    return ScoreTable(ascending[first], of_positives, np.add.reduceat(weights * ~positive, first))
+    positives, negatives = (np.add.reduceat(part, first) for part in (positives, negatives))
+    return ScoreTable(scores[first], positives, negatives)
 
 
 class _Ranking(NamedTuple):
@@ -348,13 +353,17 @@ def _cumulative_share(weights: np.ndarray) -> np.ndarray:
     # Divided by its own last entry, not by weights.sum(), which may round differently: the last
     # share is exactly 1, and a perfect ranking has an AUC of exactly 1 whatever the weights.
     cumulative = np.cumsum(weights)
-    return cumulative / cumulative[-1]
+    cumulative /= cumulative[-1]
+    return cumulative
 
 
 def _share_below(weights: np.ndarray) -> np.ndarray:
     """Return the share of a class that lies below each distinct score, ties counting one half."""
     cumulative = np.cumsum(weights)
-    return (cumulative - weights / 2) / cumulative[-1]
+    total = cumulative[-1]
+    cumulative -= weights / 2
+    cumulative /= total
+    return cumulative
 
 
 def _weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:

@@ -175,8 +175,13 @@ class CPUEngine(Engine):
         return threshold_of(self._table(state))
 
     def _table(self, state: BlockState) -> ScoreTable:
-        """Return the sorted scores of a state, from memory if it was the last one asked for."""
-        if self._sorted is None or self._sorted[0] is not state:
+        """Return the sorted scores of a state; for the second of two questions, from memory.
+
+        Kept any longer they, and the state, would be as large as a dozen columns.
+        """
+        if self._sorted is not None and self._sorted[0] is state:
+            table, self._sorted = self._sorted[1], None
+        else:
             table = score_table(state.scores, self.block.positive, self.block.weights)
             self._sorted = state, table
-        return self._sorted[1]
+        return table
