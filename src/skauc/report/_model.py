@@ -94,7 +94,7 @@ def _brief(value) -> str:
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
         return ", ".join(_brief(item) for item in value)
-    text = repr(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 

@@ -151,7 +151,7 @@ def _with_ranker(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
     n_fewest = min(np.count_nonzero(rows.y), np.count_nonzero(~rows.y))
     untuned = SparseKernelAUC(
         recipe.n_basis,
-        refine=n_fewest >= FEWEST_TO_REFINE,
+        refine=bool(n_fewest >= FEWEST_TO_REFINE),
         engine=recipe.engine,
         n_jobs=recipe.n_jobs,
         random_state=recipe.seed,
