@@ -29,6 +29,13 @@ def test_scores_probabilities_and_labels_are_the_models(customers):
     assert np.all(np.diff(probabilities[order]) >= 0)
 
 
+def test_a_dash_is_standard_output_and_no_file(customers, monkeypatch):
+    monkeypatch.chdir(customers.folder)
+    expected = run("predict", customers.model, customers.test).out
+    assert run("predict", customers.model, customers.test, "-o", "-").out == expected
+    assert not (customers.folder / "-").exists()
+
+
 def test_pieces_give_what_the_whole_gives(customers, monkeypatch):
     whole = run("predict", customers.model, customers.test, "--json").json
     monkeypatch.setattr("skauc.cli.predict.CHUNK_ROWS", 30)

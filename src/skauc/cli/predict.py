@@ -29,7 +29,9 @@ def predict(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="A csv file, gzipped if it ends in .gz; else standard output."
+            "--output",
+            "-o",
+            help="A csv file, gzipped if it ends in .gz; - or nothing: standard output.",
         ),
     ] = None,
     keep: Annotated[
@@ -47,6 +49,7 @@ def predict(
     than memory. The model's target and the columns that it was told to leave out may be there or
     not.
     """
+    output = None if output == Path("-") else output
     check_output(output, force)
     opened = open_file(model)
     pieces = _scored(opened, table, format, keep or [], threshold)

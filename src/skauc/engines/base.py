@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from sklearn.utils.random import sample_without_replacement
 
 from skauc.kernels import Kernel, Rows
 from skauc.validation import TrainingData
@@ -80,12 +81,22 @@ class Engine(ABC):
     def precision(self) -> float:
         """Relative rounding error of the columns."""
 
-    @abstractmethod
     def draw(self, n_rows: int, taken, random_state) -> np.ndarray:
         """Return the numbers of that many rows that count and are not taken, in order.
 
         All of them, where they are no more; otherwise drawn at random.
         """
+        n_drawn = n_rows + len(taken)
+        if n_drawn >= self.n_counting:
+            places = np.arange(self.n_counting)
+        else:
+            places = sample_without_replacement(self.n_counting, n_drawn, random_state=random_state)
+        indices = self.find(places)
+        return np.sort(indices[~np.isin(indices, taken)][:n_rows])
+
+    @abstractmethod
+    def find(self, places: np.ndarray) -> np.ndarray:
+        """Return the numbers of the rows in these places among those that count."""
 
     @abstractmethod
     def hold_out(self, chosen: Chosen | None) -> None:

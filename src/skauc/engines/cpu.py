@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.random import sample_without_replacement
 
 from skauc import pairs
 from skauc.engines import block
@@ -60,14 +59,8 @@ class CPUEngine(Engine):
         is_whole = self.n_counting == self.n_rows
         self._counting = None if is_whole else np.flatnonzero(weights)
 
-    def draw(self, n_rows: int, taken, random_state) -> np.ndarray:
-        n_drawn = n_rows + len(taken)
-        if n_drawn >= self.n_counting:
-            drawn = np.arange(self.n_counting)
-        else:
-            drawn = sample_without_replacement(self.n_counting, n_drawn, random_state=random_state)
-        indices = drawn if self._counting is None else self._counting[drawn]
-        return np.sort(indices[~np.isin(indices, taken)][:n_rows])
+    def find(self, places: np.ndarray) -> np.ndarray:
+        return places if self._counting is None else self._counting[places]
 
     @property
     def screens(self) -> bool:

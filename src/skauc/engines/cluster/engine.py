@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from distributed import Future
 from scipy import sparse
-from sklearn.utils.random import sample_without_replacement
 
 from skauc.engines import block
 from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Chosen, Engine, KernelMoments
@@ -96,19 +95,14 @@ class ClusterEngine(Engine):
         self.negative_weight = float(sum(total)) - self.positive_weight
         self._is_held_out = chosen is not None
 
-    def draw(self, n_rows: int, taken, random_state) -> np.ndarray:
-        n_drawn = n_rows + len(taken)
-        if n_drawn >= self.n_counting:
-            drawn = np.arange(self.n_counting)
-        else:
-            drawn = sample_without_replacement(self.n_counting, n_drawn, random_state=random_state)
-        found = self._ask(passes.find_rows, drawn, self._counting_ends)
-        indices = np.empty(len(drawn), np.int64)
+    def find(self, places: np.ndarray) -> np.ndarray:
+        """Find the rows, and keep them for the question that follows."""
+        indices = np.empty(len(places), np.int64)
         self._drawn = {}
-        for places, (numbers, rows) in found:
-            indices[places] = numbers
+        for asked, (numbers, rows) in self._ask(passes.find_rows, places, self._counting_ends):
+            indices[asked] = numbers
             self._drawn.update((number, rows[[i]]) for i, number in enumerate(numbers.tolist()))
-        return np.sort(indices[~np.isin(indices, taken)][:n_rows])
+        return indices
 
     def rows(self, indices: np.ndarray) -> Rows:
         unknown = np.array([i for i in indices.tolist() if i not in self._drawn], np.int64)
