@@ -50,6 +50,8 @@ class Basis:
         self.centres: Rows | None = None
         self.indices: list[int] = []
         self.widths: list[int] = []
+        # The first of the centres that are no longer where the rows are that they come from.
+        self.n_moved = 0
         self._factor = np.zeros((capacity, capacity))
         # A unit column made from a relative residual rho carries an error of precision / sqrt(rho).
         self._smallest_residual = precision**0.75
@@ -93,7 +95,7 @@ class Basis:
 
     def reshaped(self, kernels: Sequence[Kernel], centres: Rows, factor: np.ndarray) -> Basis:
         """Return a basis of as many centres, moved, whose Gram matrix has this factor."""
-        return self.refilled(kernels, centres, factor, self.indices, self.widths)
+        return self.refilled(kernels, centres, factor, self.indices, self.widths, len(self))
 
     def refilled(
         self,
@@ -102,13 +104,20 @@ class Basis:
         factor: np.ndarray,
         indices: list[int],
         widths: list[int],
+        n_moved: int,
     ) -> Basis:
         """Return a basis with the same room and other centres."""
         basis = Basis(kernels, len(self._factor), 0.0, self.n_linear)
         basis._smallest_residual = self._smallest_residual
         basis._factor[: len(indices), : len(indices)] = factor
         basis.centres, basis.indices, basis.widths = centres, indices, widths
+        basis.n_moved = n_moved
         return basis
+
+    def taken(self, width: int) -> list[int]:
+        """Return the rows that are centres of a width; those left by their centre are free."""
+        rows = zip(self.indices, self.widths, strict=True)
+        return [index for index, own in list(rows)[self.n_moved :] if own == width]
 
     @property
     def factor(self) -> np.ndarray:

@@ -152,11 +152,10 @@ def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
     """Draw rows that are not yet in the basis; (row, width) pairs where there are widths."""
 
     def draw(basis: Basis, width: int):
-        taken = [i for i, w in zip(basis.indices, basis.widths, strict=True) if w == width]
         n_rows = n_candidates
         if engine.n_counting > n_candidates:
             n_rows = max(n_candidates // len(basis.kernels), 1)
-        indices = engine.draw(n_rows, taken, random_state)
+        indices = engine.draw(n_rows, basis.taken(width), random_state)
         return engine.rows(indices), indices
 
     return draw

@@ -97,7 +97,15 @@ BAD_PARAMETERS = [
             rf"`{name}` must be True or False; got 'no'\. ",
             **{name: "no"},
         )
-        for name in ("linear_term", "refine", "early_stopping")
+        for name in ("linear_term", "early_stopping")
+    ),
+    *(
+        case(
+            f"refine={value!r}",
+            rf"`refine` must be True, False or a number of steps .* 1; got {value!r}\. Use ",
+            refine=value,
+        )
+        for value in ("no", 0, -3, 2.5, None)
     ),
     case("gamma", words("gamma", "scale", "auto"), gamma="nonsense"),
     case("kernel", words("kernel", *KERNELS), kernel="nonsense"),

@@ -17,10 +17,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.refine import Refiner
 
 WIDTHS = [2.0, 0.4, 0.08]
 VARIANTS = {
     "refined": {"refine": True},
+    "ten steps": {"refine": 10},
     "widths": {"gamma": WIDTHS},
     "linear": {"linear_term": True},
     "all": {"refine": True, "gamma": WIDTHS, "linear_term": True},
@@ -92,7 +94,7 @@ def test_gamma_is_one_number_or_one_a_centre(model):
 
 
 def test_only_refinement_learns_scales_and_only_the_linear_term_has_coefficients(model):
-    assert np.any(model.length_scales_ != 1) == model.refine
+    assert np.any(model.length_scales_ != 1) == bool(model.refine)
     assert np.any(model.linear_coef_ != 0) == model.linear_term
 
 
@@ -189,6 +191,47 @@ def test_truncated_models_are_the_stages(model):
         assert_allclose(smaller.decision_function(X_NEW), scores, rtol=1e-9, atol=1e-9)
         assert_allclose(explicit_scores(smaller, X_NEW), scores, rtol=1e-7, atol=1e-7)
         assert smaller.path_[-1] is record
+
+
+def test_a_number_of_steps_needs_no_rows_held_out():
+    labels = np.zeros(len(X), dtype=int)
+    labels[[3]] = 1
+    model = make(refine=3).fit(X, labels)
+    assert [record.validation_auc for record in model.path_] == [None] * len(model.path_)
+
+
+@pytest.mark.parametrize("n_steps", [1, 4, 10])
+def test_a_number_of_steps_is_that_of_the_last_descent(n_steps, monkeypatch):
+    lengths = []
+
+    def refine(refiner, objective, basis, start):
+        found = descend(refiner, objective, basis, start)
+        lengths.append((refiner.max_iter, found.n_iter))
+        return found
+
+    descend = Refiner.refine
+    monkeypatch.setattr(Refiner, "refine", refine)
+    make(16, refine=n_steps).fit(X, y)
+    half = (n_steps + 1) // 2
+    assert lengths == [(half, half), (half, half), (n_steps, n_steps)]
+
+
+def test_steps_lower_the_objective():
+    values = [make(refine=steps).fit(X, y).path_[-1].objective for steps in (False, 1, 5, 25)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_a_number_of_steps_on_more_rows_than_a_sample_has():
+    rows, labels = circles(12_000)
+    rows_new, labels_new = circles(2000, seed=1)
+    plain = make(n_candidates=20).fit(rows, labels)
+    counted = make(n_candidates=20, refine=10).fit(rows, labels)
+    assert counted.score(rows_new, labels_new) > plain.score(rows_new, labels_new)
+
+
+def test_early_stopping_holds_rows_out_for_a_number_of_steps_too():
+    model = make(16, refine=5, early_stopping=True).fit(*circles())
+    assert all(record.validation_auc is not None for record in model.path_)
 
 
 def test_a_basis_that_doubles_is_refined_more_than_once():
@@ -412,9 +455,10 @@ EXPECTED = {
 @parametrize_with_checks(
     [
         SparseKernelAUC(8, refine=True, random_state=0),
+        SparseKernelAUC(8, refine=10, random_state=0),
         SparseKernelAUC(8, gamma=[0.1, 1.0], linear_term=True, random_state=0),
     ],
-    expected_failed_checks=lambda estimator: EXPECTED if estimator.refine else {},
+    expected_failed_checks=lambda estimator: EXPECTED if estimator.refine is True else {},
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

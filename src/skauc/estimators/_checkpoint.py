@@ -59,7 +59,6 @@ class Progress:
 
     phase: int
     ended_phase: int
-    n_refined: int
     generation: int
     seconds: float
     threshold: float
@@ -157,7 +156,7 @@ class Checkpoint:
             )
 
 
-_SCALARS = ("phase", "ended_phase", "n_refined", "generation", "seconds", "threshold")
+_SCALARS = ("phase", "ended_phase", "generation", "seconds", "threshold")
 
 
 def _pack(progress: Progress) -> dict[str, np.ndarray]:
@@ -168,6 +167,7 @@ def _pack(progress: Progress) -> dict[str, np.ndarray]:
         "centres": _dense(basis.centres),
         "indices": np.asarray(basis.indices, dtype=np.int64),
         "widths": np.asarray(basis.widths, dtype=np.int64),
+        "n_moved": np.array(basis.n_moved),
         "weights": progress.weights,
         "sizes": np.array([size for size, _ in models]),
         "generations": np.array([model.generation for _, model in models]),
@@ -199,6 +199,7 @@ def _unpack(header: dict, arrays: dict, basis: Basis, scaling, is_sparse: bool) 
         arrays["factor"],
         arrays["indices"].tolist(),
         arrays["widths"].tolist(),
+        int(arrays["n_moved"]),
     )
     models = {}
     ends = np.cumsum(arrays["sizes"])

@@ -98,7 +98,6 @@ class Fitting:
         self.generation = 0
         self.started = time.perf_counter()
         self.weights = np.zeros(basis.n_linear)
-        self._n_refined = 0
         # Pursuits and descents have numbers, by which a fit that goes on knows what is done.
         self._phase, self._ended_phase, self._done = 0, -1, None
         self._checkpoint = checkpoint
@@ -177,7 +176,7 @@ class Fitting:
         kernels = [replace(kernel, scales=solved.shape.scales) for kernel in self.basis.kernels]
         centres = same_format(solved.shape.centres, self.basis.centres)
         self.basis = self.basis.reshaped(kernels, centres, solved.factor)
-        self.weights, self._n_refined = point.weights, len(self.basis)
+        self.weights = point.weights
         self.generation += 1
         return point
 
@@ -211,7 +210,6 @@ class Fitting:
         return Progress(
             phase=self._phase,
             ended_phase=self._ended_phase,
-            n_refined=self._n_refined,
             generation=self.generation,
             seconds=time.perf_counter() - self.started,
             threshold=self.threshold,
@@ -230,20 +228,19 @@ class Fitting:
         self.generation, self.threshold = progress.generation, progress.threshold
         self.started -= progress.seconds
         self._done, self._ended_phase = progress.phase, progress.ended_phase
-        self._n_refined = progress.n_refined
         self._fill_columns()
 
     def _fill_columns(self) -> None:
         """Add the columns of the basis, in the way in which they were added first."""
-        engine, basis, n_refined = self.objective.engine, self.basis, self._n_refined
-        factor = basis.factor
-        if n_refined:
+        engine, basis = self.objective.engine, self.basis
+        factor, n_moved = basis.factor, basis.n_moved
+        if n_moved:
             gammas = np.array([basis.kernels[width].gamma for width in basis.widths])
-            kernel = replace(basis.kernels[0], gamma=gammas[:n_refined])
-            head = factor[:n_refined, :n_refined]
-            inverse = solve_triangular(head, np.eye(n_refined), lower=True)
-            engine.replace(kernel, basis.centres[:n_refined], inverse.T, basis.n_linear)
-        for place in range(n_refined, len(basis)):
+            kernel = replace(basis.kernels[0], gamma=gammas[:n_moved])
+            head = factor[:n_moved, :n_moved]
+            inverse = solve_triangular(head, np.eye(n_moved), lower=True)
+            engine.replace(kernel, basis.centres[:n_moved], inverse.T, basis.n_linear)
+        for place in range(n_moved, len(basis)):
             projection = np.append(np.zeros(basis.n_linear), factor[place, :place])
             kernel = basis.kernels[basis.widths[place]]
             engine.append(kernel, basis.centres[[place]], projection, float(factor[place, place]))
