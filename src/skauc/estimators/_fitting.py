@@ -109,13 +109,12 @@ class Fitting:
             return is_ended
 
         walker = Walker(self.objective, self.basis, self.selector, self.minimise)
+        begin = walker.retrain
         if self._phase == self._done:
-            place, is_ended = walker.stand(self.weights), report()
-        else:
-            place = walker.retrain(self.weights)
+            begin, is_ended = walker.stand, report()
         if not is_ended:
-            place = walk(walker, place, sizes, take)
-        self.weights = place.point.weights
+            # The first place has no name here, lest its state live on during the walk.
+            self.weights = walk(walker, begin(self.weights), sizes, take).point.weights
         if is_ended:
             self._ended_phase = self._phase
         return is_ended
