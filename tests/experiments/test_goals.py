@@ -7,7 +7,14 @@ import pytest
 
 from skauc.experiments import printed, reproduce
 from skauc.experiments.comparison import FoldResult
-from skauc.experiments.goals import Model, goal_lines, goal_table, make_goal, models_of
+from skauc.experiments.goals import (
+    Model,
+    goal_lines,
+    goal_table,
+    make_goal,
+    models_of,
+    on_shared_runs,
+)
 from skauc.experiments.methods import Outcome, Stage
 
 FIVE = tuple((0, fold) for fold in range(5))
@@ -52,6 +59,23 @@ def test_no_model_is_small_enough():
 def fold(*aucs):
     stages = tuple(Stage(size, auc, size) for size, auc in aucs)
     return FoldResult([Outcome({"C": 1.0}, stages)], [], 1.0)
+
+
+def folds_of(*numbers):
+    return dict.fromkeys(numbers, fold((4, 0.8)))
+
+
+def test_methods_are_compared_on_the_runs_that_all_have():
+    second = tuple((1, number) for number in range(5))
+    ended = {"greedy": folds_of(*FIVE, *second), "refined": folds_of(*FIVE, *second[:3])}
+    assert [tuple(folds) for folds in on_shared_runs("sonar", ended).values()] == [FIVE, FIVE]
+    both = dict.fromkeys(ended, folds_of(*FIVE, *second))
+    assert on_shared_runs("sonar", both) == both
+    # Where they share no whole run, nothing is left out here.
+    begun = {"greedy": folds_of(*FIVE), "refined": folds_of(*FIVE[:2])}
+    assert on_shared_runs("sonar", begun) == begun
+    assert on_shared_runs("segment", {"greedy": folds_of((0, 0))}) == {"greedy": folds_of((0, 0))}
+    assert on_shared_runs("sonar", {}) == {}
 
 
 def test_means_are_over_all_folds():

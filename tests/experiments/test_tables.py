@@ -1,5 +1,8 @@
 """Tables: printed numbers, marks, and three formats."""
 
+import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
@@ -58,10 +61,58 @@ def test_markdown():
 
 def test_latex():
     text = as_latex(TABLE)
-    assert r"\caption{A \& B <1>}" in text
+    assert r"\caption*{\normalsize A \& B $<$1$>$}" in text
     assert r"a\_b & 0.9 $\pm$ 0.1 $\blacktriangle$ \\" in text
     assert r"c|d & 50\% \\" in text
     assert text.count(r"\begin{") == text.count(r"\end{")
+
+
+def test_latex_shows_words_as_they_are():
+    rows = ('"vechile" in the paper', "-"), ("a", "1 < 2"), ("a", "-0.5")
+    text = as_latex(Table("T", ("data", "AUC"), rows))
+    assert r"``vechile'' in the paper & -- \\" in text
+    assert r"a & 1 $<$ 2 \\" in text
+    assert r"a & -0.5 \\" in text
+    # A line between those that begin otherwise, and none between those that begin alike.
+    assert text.count("\n\\hline\n") == 1
+
+
+DOCUMENT = r"""\documentclass{article}
+\usepackage[landscape,margin=2cm]{geometry}
+\usepackage{amssymb,array,longtable}
+\begin{document}
+\input{table}
+\end{document}
+"""
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("name", ["small", "data", "methods"])
+def test_latex_makes_pages_that_fit(name, tmp_path):
+    table = {
+        "small": lambda: TABLE,
+        "data": lambda: table_1(list(printed.TABLE_1)),
+        "methods": many_rows,
+    }[name]()
+    (tmp_path / "table.tex").write_text(as_latex(table), encoding="utf-8")
+    (tmp_path / "page.tex").write_text(DOCUMENT, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    said = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, said
+    too_wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", said)]
+    assert all(points < 2 for points in too_wide), said
+
+
+def many_rows() -> Table:
+    """Return a table of two pages, with the longest names."""
+    summaries = [
+        summary(data, method, [0.9, *[0.95] * 4], [0.9] * 5, 15124)
+        for data in printed.TABLE_2
+        for method in ("SparseKernelAUC-orthogonal", "KernelRankSVM", "Nystroem-kmeans", "SVC")
+    ]
+    return comparison_table("Table II: AUC on folds", printed.TABLE_2, summaries, ["A note."])
 
 
 def test_html_is_well_formed_and_escaped():

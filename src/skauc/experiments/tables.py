@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +31,12 @@ _LATEX = {
     "%": r"\%",
     "_": r"\_",
     "#": r"\#",
+    "<": r"$<$",
+    ">": r"$>$",
 }
+_QUOTED = re.compile('"([^"]*)"')
+# Characters in a line of a column of long texts, in LaTeX.
+_LONG_TEXT = 38
 
 
 @dataclass(frozen=True)
@@ -54,29 +62,59 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Return the table as a LaTeX float, for a document that loads amssymb."""
-    body = [" & ".join(map(_latex, row)) + r" \\" for row in table.rows]
-    notes = [r"\par\smallskip\raggedright\footnotesize " + _latex(note) for note in table.notes]
+    """Return the table over pages, for a document that loads amssymb, array and longtable."""
+    head = " & ".join(map(_latex, table.header)) + r" \\ \hline"
+    notes = [r"\par\smallskip\noindent " + _latex(note) for note in table.notes]
     return "\n".join(
         [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_latex(table.title)}}}",
-            rf"\begin{{tabular}}{{{'l' * len(table.header)}}}",
-            r"\hline",
-            " & ".join(map(_latex, table.header)) + r" \\",
-            r"\hline",
-            *body,
-            r"\hline",
-            r"\end{tabular}",
+            r"\begingroup\scriptsize\raggedright\setlength{\tabcolsep}{3pt}",
+            r"\renewcommand{\arraystretch}{1.15}",
+            rf"\begin{{longtable}}{{{''.join(map(_latex_column, _widths(table)))}}}",
+            rf"\caption*{{\normalsize {_latex(table.title)}}} \\ \hline",
+            head + r" \endfirsthead",
+            r"\hline " + head + r" \endhead",
+            r"\hline \endfoot",
+            *_latex_rows(table.rows),
+            r"\end{longtable}",
             *notes,
-            r"\end{table}",
+            r"\par\endgroup",
             "",
         ]
     )
 
 
+def _latex_rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the rows; where some begin alike, with lines between those that do not."""
+    has_groups = len({row[0] for row in rows}) < len(rows)
+    lines = []
+    for _, group in groupby(rows, key=itemgetter(0)):
+        lines += [r"\hline"] * (has_groups and bool(lines))
+        lines += [" & ".join(map(_latex, row)) + r" \\" for row in group]
+    return lines
+
+
+def _widths(table: Table) -> list[float]:
+    """Return the share of every column: its longest text, and of long texts a few lines."""
+    columns = zip(*table.rows, strict=True) if table.rows else ([] for _ in table.header)
+    lengths = []
+    for name, cells in zip(table.header, columns, strict=True):
+        longest = max(map(_breadth, cells), default=0)
+        words = max(map(_breadth, name.split()), default=0)
+        lengths.append(max(min(longest, _LONG_TEXT), words) + 2)
+    return [length / sum(lengths) for length in lengths]
+
+
+def _breadth(text: str) -> float:
+    """Return about how many small letters are as broad as the text."""
+    return sum(1.4 if letter.isupper() or letter in "▲▼" else 1.0 for letter in text)
+
+
+def _latex_column(share: float) -> str:
+    return rf">{{\raggedright\arraybackslash}}p{{\dimexpr {share:.4f}\linewidth-2\tabcolsep\relax}}"
+
+
 def _latex(text: str) -> str:
+    text = "--" if text == "-" else _QUOTED.sub(r"``\1''", text)
     return "".join(_LATEX.get(character, character) for character in text)
 
 
