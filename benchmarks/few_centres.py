@@ -2,8 +2,9 @@
 
     SKAUC_DATA=... python -m benchmarks.few_centres [--only ijcnn1-32 ...] [--out FILE.jsonl]
 
-For each data set and size: `SparseKernelAUCCV` with that largest size, then the best mean of the
-settings that have it. Official test parts where there are some, five stratified folds elsewhere.
+For each data set and size: `SparseKernelAUCCV` with that largest size, then its rule among the settings
+that have this size: of those within one standard error of the best mean, unrefined before refined,
+without before with a linear term, and then the best mean. Official test parts where there are some, five stratified folds elsewhere.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from benchmarks.peers import N_JOBS, folds_of
 from skauc import SparseKernelAUC, SparseKernelAUCCV
+from skauc.estimators._tuning import NO_DIFFERENCE
 
 # Data, size, and the test AUC that is wanted.
 GOALS = {
@@ -38,12 +40,19 @@ GOALS = {
 
 
 def best_of_size(search: SparseKernelAUCCV, n_basis: int) -> dict:
-    """Return the parameters of the best setting that has the size and all folds."""
+    """Return the parameters that the rule picks among settings of that size with all folds."""
     results = search.cv_results_
     names = [name for name in results if name.startswith("split")]
-    complete = ~np.isnan(np.column_stack([results[name] for name in names])).any(axis=1)
-    rows = np.flatnonzero(complete & (results["param_n_basis"] == n_basis))
-    best = rows[np.argmax(results["mean_test_score"][rows])]
+    scores = np.column_stack([results[name] for name in names])
+    rows = np.flatnonzero(~np.isnan(scores).any(axis=1) & (results["param_n_basis"] == n_basis))
+    means = results["mean_test_score"]
+    behind = scores[rows[np.argmax(means[rows])]] - scores[rows]
+    errors = behind.std(axis=1, ddof=1) / np.sqrt(behind.shape[1])
+    good = rows[behind.mean(axis=1) <= np.maximum(errors, NO_DIFFERENCE)]
+    simplicity = ("refine", "linear_term")
+    best = min(
+        good, key=lambda i: (*(bool(results[f"param_{n}"][i]) for n in simplicity), -means[i])
+    )
     names = ("scaling", "C", "gamma", "linear_term", "refine", "n_basis")
     return {name: results[f"param_{name}"][best] for name in names}
 
