@@ -2,9 +2,10 @@
 
     SKAUC_DATA=... python -m benchmarks.few_centres [--only ijcnn1-32 ...] [--out FILE.jsonl]
 
-For each data set and size: `SparseKernelAUCCV` with that largest size, then its rule among the settings
-that have this size: of those within one standard error of the best mean, unrefined before refined,
-without before with a linear term, and then the best mean. Official test parts where there are some, five stratified folds elsewhere.
+For each data set and size: `SparseKernelAUCCV` with that largest size, then its rule among the
+settings that have this size: of those within one standard error of the best mean, unrefined before
+refined, without before with a linear term, and then the best mean. Official test parts where there
+are some, five stratified folds elsewhere.
 """
 
 from __future__ import annotations
