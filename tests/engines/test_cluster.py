@@ -2,10 +2,10 @@
 
 import time
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from clusters import put_on
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -35,23 +35,6 @@ def toy():
     weights = toy.weights.copy()
     weights[[5, 77]] = 0.0
     return replace(toy, X=toy.X[rows], positive=toy.positive[rows], weights=weights)
-
-
-def put_on(client, toy, ends):
-    """Blocks with these ends, without the detour over dask collections."""
-    from skauc.engines.cluster import ClusterData
-    from skauc.engines.cluster.pool import Pool
-
-    pool = Pool(client)
-    n_counting = np.concatenate(([0], np.cumsum(toy.weights > 0)))
-    parts = [
-        TrainingData(
-            toy.X[a:b], toy.positive[a:b], toy.weights[a:b], np.array([0, 1]), (a, n_counting[a])
-        )
-        for a, b in pairwise(ends)
-    ]
-    blocks = pool.start([pool.value("rows", part) for part in parts])
-    return ClusterData(pool, blocks, tuple(np.diff(ends)), 3, np.array([0, 1]))
 
 
 @pytest.fixture
