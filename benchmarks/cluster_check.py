@@ -1,7 +1,7 @@
 """The simulation of `benchmarks.cluster_cost` beside real fits, and the constants it needs.
 
     python -m benchmarks.cluster_check constants constants.json
-    python -m benchmarks.cluster_check check check.json
+    python -m benchmarks.cluster_check check check.json [megabits a second ...]
 
 Every worker is a host of its own behind the links of `benchmarks.slow_link`, and so is the
 scheduler with the client; root is needed. `check` goes through the bandwidths: it measures the
@@ -31,9 +31,8 @@ N_ROWS, N_BASIS = 200_000, 16
 # Where constants are measured: rows for the overhead, rows for the work, a delay for the messages.
 FEW_ROWS, MANY_ROWS = 20_000, 400_000
 MEGABITS, DELAY = 1000.0, 0.02
-# (Mbit/s, delays) and workers of the check.
-LINKS = ((1000.0, (0.0, 0.002, 0.02)), (50.0, (0.0, 0.002, 0.02)))
-WORKERS = (1, 2, 4)
+# Of the check.
+BANDWIDTHS, DELAYS, WORKERS = (1000, 50), (0.0, 0.002, 0.02), (1, 2, 4)
 HUB = 0
 
 
@@ -77,7 +76,7 @@ def measure_pieces(client: Client, *sizes: str) -> dict:
     numbers = [tuple(map(int, size.split("x"))) for size in sizes]
     SparseKernelAUC(4, random_state=0).fit(*rows_on_workers(FEW_ROWS))
     return {
-        "seconds_a_task": seconds_a_task(client, 1000),
+        "seconds_a_task": seconds_a_task(client, 300),
         "pieces": [measure(client, *size, repeats=4) for size in numbers],
     }
 
@@ -150,15 +149,15 @@ def simulate(measured: Measured, n_workers: int, megabits: float, delay: float) 
     return fit_seconds(measured, cluster, N_ROWS, N_BASIS)
 
 
-def check(path: str) -> None:
-    """Measure, predict, write that down, and only then fit; group by group."""
+def check(path: str, *bandwidths: str) -> None:
+    """Measure, predict, write that down, and only then fit; bandwidth by bandwidth."""
     groups = []
-    for megabits, delays in LINKS:
+    for megabits in map(float, bandwidths or BANDWIDTHS):
         measured = constants((f"{MANY_ROWS}x4", f"{MANY_ROWS}x{N_BASIS}"))
         group = {"measured_at": now(), "constants": measured, "settings": []}
         group["settings"] = [
             {"workers": n, "megabits": megabits, "delay": delay}
-            for delay in delays
+            for delay in DELAYS
             for n in WORKERS
         ]
         groups.append(group)
@@ -190,7 +189,7 @@ def main() -> None:
         found = constants((f"{MANY_ROWS}x{N_BASIS}", "200000x256"))
         Path(arguments[0]).write_text(json.dumps(found, indent=1) + "\n")
     else:
-        check(arguments[0])
+        check(*arguments)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ every retraining. Each of these pieces costs
 - the time of the slowest worker over its rows, from seconds in tasks a row;
 - the seconds that it takes without rows: dask's messages, and the scheduler's time for tasks;
 - the bytes that one worker takes in from the others of its group in a tree of sums, and those of
-  the table that all then get, over the bandwidth, or TCP's slow start if that takes longer;
+  the table that all then get, over the bandwidth, or TCP's slow start if that takes longer; at the
+  start, its share of the rows, which were anywhere before they were joined to blocks;
 - a number of messages that wait for one another, times the delay of one.
 
 Bytes and tasks are those of the engine's arrays and passes. The rest is measured by
@@ -36,6 +37,8 @@ TASKS = {"start": 6, "centre": 6, "newton": 4, "judge": 1}
 REDUCTIONS = {"start": 4, "centre": 3, "newton": 3, "judge": 1}
 # Messages of one more level of a tree: done, go, fetch and answer.
 HOPS_A_LEVEL = 4
+# A row's features in float32, label and weight.
+ROW_BYTES = 4 * N_FEATURES + 9
 # Packets in TCP's first window.
 FIRST_WINDOW = 10
 
@@ -143,6 +146,9 @@ def piece_seconds(measured: Measured, cluster: Cluster, kind: str, n_rows: int, 
     hops += HOPS_A_LEVEL * REDUCTIONS[kind] * (cluster.n_levels - 1)
     work = measured.work(kind, m) * n_rows / cluster.n_workers / cluster.speed
     network = network_seconds(cluster, kind, m, measured.margins)
+    if kind == "start":
+        moved = ROW_BYTES * n_rows / cluster.n_workers * (1 - 1 / cluster.n_workers)
+        network += cluster.transfer(moved)
     return work + overhead + network + hops * cluster.delay
 
 
