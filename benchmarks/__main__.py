@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import curves, guard, layers, marks, starting
+from benchmarks import curves, guard, layers, marks, starting, thread_curves
 from benchmarks.harness import Line, Options, machine, to_markdown, write
 
 WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
@@ -35,7 +35,8 @@ WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "sparse-features": curves.sparse_features,
     "centres": curves.centres,
     "candidates": curves.candidates,
-    "threads": curves.threads,
+    "thread-layers": thread_curves.thread_layers,
+    "thread-fits": thread_curves.thread_fits,
     "memory-mapped": curves.memory_mapped,
 }
 # These take minutes each and are run by name.
@@ -46,7 +47,8 @@ LONG = (
     "sparse-features",
     "centres",
     "candidates",
-    "threads",
+    "thread-layers",
+    "thread-fits",
     "memory-mapped",
 )
 

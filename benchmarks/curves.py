@@ -86,31 +86,6 @@ def curve(
     return lines
 
 
-def threads(options: Options) -> list[Line]:
-    """Fit and prediction of 200,000 rows, refinement of 50,000, by the number of threads."""
-    cases = {
-        "fit": Setting(rows=options.rows(200_000)),
-        "fit, greedy": Setting(rows=options.rows(200_000), selection="greedy"),
-        "fit, refined": Setting(rows=options.rows(50_000), centres=32, refine=True),
-    }
-    lines = []
-    for name, case in cases.items():
-        found = {n: _best(replace(case, threads=n), options) for n in options.threads}
-        first = min(found)
-        for n in sorted(found)[1:]:
-            against = f"{first} thread" + "s" * (first > 1)
-            line = _line(
-                "threads",
-                f"{name}, {n}",
-                against,
-                found[n]["seconds"],
-                found[first]["seconds"],
-                found[n],
-            )
-            lines.append(replace(line, facts={**line.facts, "ideal": round(first / n, 3)}))
-    return lines
-
-
 def memory_mapped(options: Options) -> list[Line]:
     """Ten million float32 rows in a file against a million: linear is 10, the goal 11."""
     folder = options.scratch / "skauc-mapped"
@@ -134,12 +109,6 @@ def memory_mapped(options: Options) -> list[Line]:
         many,
     )
     return [replace(line, goal=11.0)]
-
-
-def _best(setting: Setting, options: Options) -> dict:
-    """Return the quickest of a few fits."""
-    found = [measure(setting) for _ in range(max(1, options.repeats // 2))]
-    return min(found, key=lambda one: one["seconds"])
 
 
 def _line(workload, what, against, ours, theirs, found: dict) -> Line:

@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+")
     parser.add_argument("--methods", nargs="+")
     parser.add_argument("--runs", type=int, dest="n_runs")
+    parser.add_argument("--nested-runs", type=int)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--jobs", type=int, default=1, dest="n_jobs")

@@ -73,12 +73,15 @@ class Walker:
         point = self.objective.at(weights)
         return Place(point, self.selector.judge.model(self.objective, point), 0, is_retrained=True)
 
-    def add(self, place: Place) -> Place | None:
-        """Choose a centre, add its column, and make the move that was judged best."""
+    def add(self, place: Place) -> Place:
+        """Choose a centre, add its column, and make the move that was judged best.
+
+        Where no independent candidate is left, return the same place.
+        """
         point = place.point
         choice = self.selector.next(self.objective, self.basis, point, place.model)
         if choice is None:
-            return None
+            return place
         projection = choice.coordinates, choice.norm
         self.objective.engine.append(choice.kernel, choice.centre, *projection)
         self.basis.append(choice.centre, choice.index, *projection, choice.width)
@@ -98,12 +101,14 @@ def walk(
     always of a retrained model.
     """
     while len(walker.basis) < max(sizes):
-        wider = walker.add(place)
-        if wider is None:
+        # No second name for a place: its state is as long as the data and ends with it.
+        size = len(walker.basis)
+        place = walker.add(place)
+        if len(walker.basis) == size:
             break
-        place = wider
         if len(walker.basis) in sizes:
-            place = walker.retrain(place.point.weights)
+            weights, place = place.point.weights, None
+            place = walker.retrain(weights)
         if report(place):
             break
     if not place.is_retrained:

@@ -56,6 +56,17 @@ def check_boolean(name: str, value) -> bool:
     return bool(value)
 
 
+def check_refine(value) -> None:
+    """Raise an error unless ``value`` is a bool or a number of steps."""
+    if isinstance(value, bool | np.bool_):
+        return
+    if not isinstance(value, Integral) or value < 1:
+        raise InvalidParameterError(
+            f"`refine` must be True, False or a number of steps of at least 1; got {value!r}. Use "
+            "True to have rows held out decide, or for instance 10."
+        )
+
+
 def check_n_jobs(value) -> None:
     """Raise an error unless ``value`` is None or a whole number other than 0."""
     if value is None:

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks import curves, guard, layers
+from benchmarks import curves, guard, layers, thread_curves
 from benchmarks.__main__ import WORKLOADS, parse
 from benchmarks.growth import Setting, make_data, measure
 from benchmarks.harness import Line, Options, interleave, to_lines
@@ -52,6 +52,12 @@ def test_layers_say_how_near_the_peak_they_are():
     names = {line.workload for line in lines}
     assert names >= {"Hessian", "Newton", "prediction", "gains of 100 candidates"}
     assert all(line.facts["of the peak"].endswith("%") for line in lines)
+
+
+def test_layers_are_timed_on_each_number_of_threads():
+    lines = thread_curves.thread_layers(Options((1, 2), repeats=1, scale=0.001))
+    assert {line.what.removesuffix(", 2") for line in lines} >= {"kernel block", "gains", "Newton"}
+    assert all(line.facts["ideal"] == 0.5 and line.ratio > 0 for line in lines)
 
 
 def test_the_guard_knows_what_got_slower(tmp_path, capsys, monkeypatch):

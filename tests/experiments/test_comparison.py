@@ -1,5 +1,7 @@
 """Choices: the best of the grid, and those of inner folds."""
 
+from dataclasses import replace
+
 import pytest
 
 from skauc.experiments.comparison import (
@@ -97,6 +99,26 @@ def test_tasks_go_run_by_run_and_large_sets_come_first():
     assert [key[2] for key in keys] == sorted(key[2] for key in keys)
     in_order = list(dict.fromkeys((key[2], key[0]) for key in keys))
     assert in_order == [(0, "glass"), (0, "segment"), (0, "sonar"), (1, "glass"), (1, "sonar")]
+
+
+def test_nested_choices_in_the_first_runs_alone():
+    asked = ["sonar"], ["SVC"], 2
+    parts = {
+        nested_runs: {task.key[2:5] for task in comparison_tasks(*asked, protocol)}
+        for nested_runs in (0, 1, 2, None)
+        for protocol in [replace(FULL, nested_runs=nested_runs)]
+    }
+    outer = {(run, fold, 0) for run in range(2) for fold in range(5)}
+    inner = {(0, fold, part) for fold in range(5) for part in (1, 2, 3)}
+    assert parts[0] == outer
+    assert parts[1] == outer | inner
+    assert parts[2] == parts[None] > parts[1]
+    ends = lines({1.0: 0.7, 2.0: 0.9}, 3)
+    finished = finished_tasks({("sonar", "SVC", run, 0): ends for run in range(2)}, N_SLICES)
+    for nested_runs, n_nested in ((0, 0), (1, 1), (None, 2)):
+        (found,) = summarise(finished, *asked, replace(FULL, nested_runs=nested_runs))
+        assert found.folds == ((0, 0), (1, 0))
+        assert sum(choice is not None for choice in found.nested) == n_nested
 
 
 def test_sets_of_many_rows_have_coarser_grids():

@@ -24,6 +24,7 @@ from skauc.experiments.runner import versions
         ({"methods": ["SVM"]}, r"`methods` must be one of 'SparseKernelAUC', .*; got 'SVM'"),
         ({"methods": []}, r"`methods` must be a list of names; got \[\]"),
         ({"n_runs": 0}, r"`n_runs` must be a whole number of at least 1; got 0"),
+        ({"nested_runs": -1}, r"`nested_runs` must be a whole number of at least 0; got -1"),
         ({"seed": -1}, r"`seed` must be a whole number of at least 0; got -1"),
         ({"n_jobs": 0}, r"`n_jobs` must be"),
         ({"only": "look"}, r"`only` must be one of 'measure', 'draw'; got 'look'"),
@@ -119,6 +120,25 @@ def test_lines_alone_and_the_table_later(tmp_path):
     reproduce("table2", progress=lambda *numbers: told.append(numbers[:2]), **asked)
     assert len(told) == 1
     assert "| sonar | AdaOAM |" in (tmp_path / "table2.md").read_text()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_nested_choices_are_added_later(tmp_path):
+    asked = {"datasets": ["sonar"], "methods": ["AdaOAM"], "quick": True, "out": tmp_path}
+    n_slices = len(make_methods(QUICK)["AdaOAM"].slices())
+    told = []
+    for n_runs, nested_runs in ((2, 0), (2, 1)):
+        reproduce(
+            "table2",
+            n_runs=n_runs,
+            nested_runs=nested_runs,
+            progress=lambda *numbers: told.append(numbers[:2]),
+            **asked,
+        )
+        words = f"({5 * nested_runs} of 10 folds)"
+        assert words in (tmp_path / "table2.md").read_text()
+    assert told[0] == (0, 10 * n_slices)
+    assert (10 * n_slices, 20 * n_slices) in told
 
 
 @pytest.mark.usefixtures("data_folder")

@@ -32,6 +32,10 @@ def reproduce(
     runs: Annotated[
         int | None, typer.Option(help="Runs of five folds. By default 4, and 1 with --quick.")
     ] = None,
+    nested_runs: Annotated[
+        int | None,
+        typer.Option(help="Runs with nested choices too: 0 is the paper's protocol alone."),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A coarse grid on few rows: minutes, not hours.")
     ] = False,
@@ -68,6 +72,7 @@ def reproduce(
                 datasets=_names(datasets),
                 methods=_names(methods),
                 n_runs=runs,
+                nested_runs=nested_runs,
                 quick=quick,
                 out=out,
                 n_jobs=jobs,

@@ -71,15 +71,19 @@ class BlockState:
 
     @cached_property
     def coarse(self) -> pairs.Cells:
-        """Cells for the Hessian."""
-        return self.statistics.cells.coarsen(COARSE_CELLS)
+        """Cells for the Hessian, few enough for two bytes a row."""
+        cells = self.statistics.cells.coarsen(COARSE_CELLS)
+        return replace(cells, cell=cells.cell.astype(np.int16))
 
     @cached_property
-    def curvature(self) -> np.ndarray:
-        """Each row's weight times that of its violating partners, by the coarse cells."""
-        block, tables = self.block, self.statistics.partner_weights(COARSE_CELLS)
-        totals = pairs.look_up_partners(tables, self.coarse, block.positive, block.run)
-        totals *= block.weights
+    def _partners(self) -> np.ndarray:
+        return self.statistics.partner_weights(COARSE_CELLS)
+
+    def curvature(self, start: int, stop: int) -> np.ndarray:
+        """Return each row's weight times that of its violating partners, by the coarse cells."""
+        of_class = self.block.positive[start:stop].view(np.int8)
+        totals = self._partners[of_class, self.coarse.cell[start:stop]]
+        totals *= self.block.weights[start:stop]
         return totals
 
     def part(self, block: RowBlock, rows: np.ndarray) -> BlockState:
@@ -119,15 +123,21 @@ class RowBlock:
         About `SCREENING_ROWS`, as even between the classes as may be. The chance of a row is a
         mixture of its part in the derivative of the loss and of one that is the same for all.
         """
-        chances = np.zeros(self.n_rows)
-        for side in (self.positive, ~self.positive):
-            counting = np.flatnonzero(side & (self.weights > 0))
-            slopes = np.abs(state.residual[counting])
-            share = slopes / max(slopes.sum(), np.finfo(np.float64).tiny)
-            mixture = (1 - EVEN_SHARE) * share + EVEN_SHARE / len(counting)
-            chances[counting] = np.minimum(SCREENING_ROWS // 2 * mixture, 1.0)
-        rows = np.flatnonzero(random_state.random_sample(self.n_rows) < chances)
-        return rows, self.weights[rows] / chances[rows]
+        of_class = self.positive.view(np.int8)
+        steepness, n_counting = passes.steepness(state.residual, self.positive, self.weights)
+        size = SCREENING_ROWS // 2
+        least = EVEN_SHARE * size / np.maximum(n_counting, 1)
+        growth = (1 - EVEN_SHARE) * size / np.maximum(steepness, np.finfo(np.float64).tiny)
+        drawn, chances = [], []
+        for start in range(0, self.n_rows, VECTOR_BLOCK):
+            part = slice(start, start + VECTOR_BLOCK)
+            each = growth[of_class[part]] * np.abs(state.residual[part]) + least[of_class[part]]
+            each *= self.weights[part] > 0
+            rows = np.flatnonzero(random_state.random_sample(len(each)) < each)
+            drawn.append(start + rows)
+            chances.append(np.minimum(each[rows], 1.0))
+        rows = np.concatenate(drawn)
+        return rows, self.weights[rows] / np.concatenate(chances)
 
     def part(self, rows: np.ndarray, weights: np.ndarray, n_columns: int) -> RowBlock:
         """Return some rows, with weights of their own and a copy of their first columns."""
@@ -154,10 +164,9 @@ class RowBlock:
         size = len(projection)
 
         def orthonormalise(start, stop):
-            explained = np.empty(self.n_rows)
-            passes.multiply(self.columns, projection, start, stop, explained)
-            rows = slice(start, stop)
-            self.columns[rows, size] = (column[rows] - explained[rows]) / norm
+            explained = np.empty(stop - start)
+            passes.multiply(self.columns[start:stop], projection, 0, stop - start, explained)
+            self.columns[start:stop, size] = (column[start:stop] - explained) / norm
 
         list(self.run_matrix(orthonormalise, size + 1))
 
@@ -229,7 +238,7 @@ class RowBlock:
             state.coarse,
             self.positive,
             self.weights,
-            state.curvature,
+            state.curvature(0, self.n_rows),
             line[:, None],
             self.run,
         )[:, 0]
@@ -238,14 +247,15 @@ class RowBlock:
 
     def hessian_sums(self, state: BlockState, size: int, shift: np.ndarray) -> Sums:
         """Return the sums of L phi phi^T over the rows that violate, and of phi by cell."""
-        cells, curvature = state.coarse, state.curvature
-        roots = np.sqrt(curvature)
+        cells = state.coarse
 
         def accumulate(start, stop):
             squares, sums = np.zeros((size, size)), np.zeros((2, cells.n_cells, size))
-            active = start + np.flatnonzero(curvature[start:stop])
+            curvature = state.curvature(start, stop)
+            active = np.flatnonzero(curvature)
             for part in _cache_blocks(0, len(active), size):
-                block = self._packed(active[part], shift, roots, cells, sums)
+                rows, roots = start + active[part], np.sqrt(curvature[active[part]])
+                block = self._packed(rows, shift, roots, cells, sums)
                 squares += block.T @ block
             return squares, sums
 
@@ -262,7 +272,7 @@ class RowBlock:
         """Stream the candidates' columns once; rows without a violating partner are not visited."""
         n_centres, n_columns, cells = centres.shape[0], len(shift), curved.coarse
         columns = kernel.columns(centres, self.columns.dtype)
-        residual, curvature = state.residual, curved.curvature
+        residual = state.residual
         width = n_centres + n_columns + self.n_features + 2
 
         def accumulate(start, stop):
@@ -270,10 +280,10 @@ class RowBlock:
             basis_sums = np.zeros((2, cells.n_cells, n_columns))
             slopes, squares = np.zeros(n_centres), np.zeros(n_centres)
             cross = np.zeros((n_columns, n_centres))
-            active = (residual[start:stop] != 0) | (curvature[start:stop] != 0)
-            active = start + np.flatnonzero(active)
+            curvature = curved.curvature(start, stop)
+            active = np.flatnonzero((residual[start:stop] != 0) | (curvature != 0))
             for part in _cache_blocks(0, len(active), width):
-                rows = active[part]
+                rows, curves = start + active[part], curvature[active[part]]
                 block = columns(self.X[rows])
                 passes.add_candidates(
                     block,
@@ -282,13 +292,13 @@ class RowBlock:
                     self.weights,
                     cells.cell,
                     residual,
-                    curvature,
+                    curves,
                     sums,
                     slopes,
                     squares,
                 )
                 if n_columns:
-                    basis = self._packed(rows, shift, curvature, cells, basis_sums)
+                    basis = self._packed(rows, shift, curves, cells, basis_sums)
                     cross += basis.T @ block
             return sums, basis_sums, slopes, squares, cross
 

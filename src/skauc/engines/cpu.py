@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from skauc import pairs
-from skauc.engines import block
+from skauc.engines import block, tables
 from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Chosen, Engine, KernelMoments
 from skauc.engines.block import BlockState, RowBlock
+from skauc.engines.tables import RankAxis, Ranking, rank_sums
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
 from skauc.kernels import Kernel, Rows
 from skauc.metrics import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
 from skauc.validation import TrainingData
+
+# Rows up to which AUC and threshold are found by sorting the scores.
+MOST_SORTED = 1 << 18
 
 
 class CPUEngine(Engine):
@@ -99,7 +103,9 @@ class CPUEngine(Engine):
         return self._state(self.direction(weights))
 
     def step(self, state: BlockState, line: np.ndarray, length: float) -> BlockState:
-        return self._state(state.scores + length * line)
+        scores = length * line
+        scores += state.scores
+        return self._state(scores)
 
     def _state(self, scores: np.ndarray) -> BlockState:
         if not np.isfinite(scores).all():
@@ -167,14 +173,23 @@ class CPUEngine(Engine):
     def threshold(self, state: BlockState) -> float:
         return threshold_of(self._table(state))
 
+    def _make_table(self, scores: np.ndarray) -> ScoreTable:
+        """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
+        rows = self.block.positive, self.block.weights
+        if self.n_rows <= MOST_SORTED:
+            return score_table(scores, *rows)
+        axis = RankAxis.of(tables.score_table(scores, *rows, 0.0, self.block.run))
+        sums = rank_sums(axis, scores, *rows, self.block.run)
+        return Ranking(axis.middles(), sums).table
+
     def _table(self, state: BlockState) -> ScoreTable:
-        """Return the sorted scores of a state; for the second of two questions, from memory.
+        """Return the ordered scores of a state; for the second of two questions, from memory.
 
         Kept any longer they, and the state, would be as large as a dozen columns.
         """
         if self._sorted is not None and self._sorted[0] is state:
             table, self._sorted = self._sorted[1], None
         else:
-            table = score_table(state.scores, self.block.positive, self.block.weights)
+            table = self._make_table(state.scores)
             self._sorted = state, table
         return table

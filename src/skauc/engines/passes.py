@@ -31,11 +31,11 @@ def add_transposed(columns, values, start, stop, out):
 
 @njit(cache=True, nogil=True)
 def pack(columns, rows, shift, factors, positive, weights, cell, sums, packed):
-    """Add rows of columns, less a shift, to their cells, and store them times a factor."""
+    """Add rows of columns, less a shift, to their cells; store them times a factor each."""
     for r in range(len(rows)):
         i = rows[r]
         target = sums[1 if positive[i] else 0, cell[i]]
-        weight, factor = weights[i], factors[i]
+        weight, factor = weights[i], factors[r]
         for k in range(len(shift)):
             value = columns[i, k] - shift[k]
             target[k] += weight * value
@@ -73,13 +73,28 @@ def pack_rows(X, rows, origin, slopes, packed, second):
 def add_candidates(
     block, rows, positive, weights, cell, residual, curvature, sums, slopes, squares
 ):
-    """Add one block of candidate columns to the three sums that their gains are made of."""
+    """Add one block of candidate columns to the three sums that their gains are made of.
+
+    ``curvature`` is that of the block's rows alone.
+    """
     for r in range(len(rows)):
         i = rows[r]
         target = sums[1 if positive[i] else 0, cell[i]]
-        weight, slope, curve = weights[i], residual[i], curvature[i]
+        weight, slope, curve = weights[i], residual[i], curvature[r]
         for k in range(block.shape[1]):
             value = np.float64(block[r, k])
             target[k] += weight * value
             slopes[k] += slope * value
             squares[k] += curve * value * value
+
+
+@njit(cache=True, nogil=True)
+def steepness(residual, positive, weights):
+    """Return, by class, the sum of the residuals without their signs, and the rows that count."""
+    totals, counts = np.zeros(2), np.zeros(2)
+    for i in range(len(residual)):
+        side = 1 if positive[i] else 0
+        if weights[i] > 0:
+            totals[side] += abs(residual[i])
+            counts[side] += 1
+    return totals, counts

@@ -31,16 +31,32 @@ from skauc.validation import TrainingData
 # in the end, and where there are no more from the start, on this many.
 SAMPLE_ROWS = 4_000
 HARD_ROWS = 8_000
-# Steps of the descent: at sizes on the way, and at the last size; where the sample is not the
-# whole, these before and those on hard rows.
-STEPS_ON_THE_WAY = 20
-STEPS_AT_THE_END = 120
-STEPS_BEFORE_HARD_ROWS = 60
-STEPS_ON_HARD_ROWS = 80
 # The coefficients on the way of a descent need not be exact.
 DESCENT_TOL = 1e-2
 # Smallest basis that is refined before it grows on.
 FIRST_REFINED = 4
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Lengths of descents: at sizes on the way, and at the last size.
+
+    Where the sample is not the whole, there are steps before hard rows are drawn and on these.
+    """
+
+    on_the_way: int
+    at_the_end: int
+    before_hard_rows: int
+    on_hard_rows: int
+
+    @classmethod
+    def counted(cls, n_steps: int) -> Steps:
+        """Return a plan of as many steps as the user says, half of them on the way."""
+        return cls(-(-n_steps // 2), n_steps, n_steps, n_steps)
+
+
+# The most steps where rows held out end a descent.
+VALIDATED_STEPS = Steps(on_the_way=20, at_the_end=120, before_hard_rows=60, on_hard_rows=80)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +128,12 @@ class Fitting:
             return is_ended
 
         walker = Walker(self.objective, self.basis, self.selector, self.minimise)
+        begin = walker.retrain
         if self._phase == self._done:
-            place, is_ended = walker.stand(self.weights), report()
-        else:
-            place = walker.retrain(self.weights)
+            begin, is_ended = walker.stand, report()
         if not is_ended:
-            place = walk(walker, place, sizes, take)
-        self.weights = place.point.weights
+            # The first place has no name here, lest its state live on during the walk.
+            self.weights = walk(walker, begin(self.weights), sizes, take).point.weights
         if is_ended:
             self._ended_phase = self._phase
         return is_ended
@@ -266,7 +281,7 @@ def refined_sizes(n_basis: int) -> list[int]:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The first rows of each class by lot, kept for validation."""
+    """The first rows of each class by lot, kept for validation; or none of them."""
 
     lottery: Lottery
     counts: tuple[int, int]
@@ -276,10 +291,15 @@ class HeldOut:
         """The rows held out."""
         return self.lottery.between((0, 0), self.counts)
 
+    @property
+    def judges(self) -> Drawn | None:
+        """The rows held out, or None if there are none."""
+        return self.rows if any(self.counts) else None
+
     @cached_property
     def kept(self) -> Drawn:
         """Those of them that a sample keeps: up to a third as many as it learns from."""
-        share = min(HARD_ROWS // 3 / sum(self.counts), 1.0)
+        share = min(HARD_ROWS // 3 / max(sum(self.counts), 1), 1.0)
         return self.lottery.between((0, 0), tuple(math.ceil(share * n) for n in self.counts))
 
     @property
@@ -303,9 +323,14 @@ class HeldOut:
         )
 
 
+def hold_out_none(data: TrainingData, random_state) -> HeldOut:
+    """Return a lottery by which samples are drawn, with no row held out."""
+    return HeldOut(_lottery(data, random_state), (0, 0))
+
+
 def hold_out(data: TrainingData, fraction: float, random_state) -> HeldOut:
     """Choose a stratified part of the rows that count, at least one of each class."""
-    lottery = Lottery(data, random_state.randint(np.iinfo(np.int32).max))
+    lottery = _lottery(data, random_state)
     counts = lottery.counts
     n_rows = sum(counts)
     n_held_out = max(math.ceil(n_rows * fraction), 2)
@@ -319,6 +344,10 @@ def hold_out(data: TrainingData, fraction: float, random_state) -> HeldOut:
     n_positive = min(max(round(n_held_out * counts[1] / n_rows), 1), counts[1] - 1)
     n_negative = min(max(n_held_out - n_positive, 1), counts[0] - 1)
     return HeldOut(lottery, (n_negative, n_positive))
+
+
+def _lottery(data: TrainingData, random_state) -> Lottery:
+    return Lottery(data, random_state.randint(np.iinfo(np.int32).max))
 
 
 def balanced_counts(counts: tuple[int, int], size: int) -> tuple[int, int]:

@@ -35,6 +35,8 @@ SCREENING_ROWS = 8000
 # where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
 FEW_ROWS = 1000
 MANY_ROWS = 2000
+# The steps of a refinement of few rows: a part held out would be missed, and would say little.
+STEPS_OF_FEW_ROWS = 10
 # A smaller difference in AUC is none, however sure it is.
 NO_DIFFERENCE = 5e-4
 # The Cs at which it starts there, and how many of its starts are followed to the last fold.
@@ -54,7 +56,7 @@ class Setting:
     scaling: str | None
     gamma: float | tuple[float, ...]
     linear_term: bool
-    refine: bool
+    refine: bool | int
     C: float
     n_basis: int
 
@@ -108,7 +110,8 @@ class Tuner:
         starts = [best]
         if not FEW_ROWS <= self.data.n_rows < MANY_ROWS:
             starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
-        starts = (replace(s, refine=True, n_basis=self.base.n_basis) for s in starts)
+        refine = STEPS_OF_FEW_ROWS if self.data.n_rows < FEW_ROWS else True
+        starts = (replace(s, refine=refine, n_basis=self.base.n_basis) for s in starts)
         return list(dict.fromkeys(starts))
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
@@ -240,7 +243,7 @@ class Tuner:
 
     def best_mean(self, refine: tuple[bool, ...] = (False, True)) -> Setting:
         """Return the setting with the best mean, refined or not."""
-        complete = {s: scores for s, scores in self.complete().items() if s.refine in refine}
+        complete = {s: scores for s, scores in self.complete().items() if bool(s.refine) in refine}
         return max(complete, key=lambda setting: (complete[setting].mean(), -setting.n_basis))
 
     def best_so_far(self) -> tuple[Setting, float] | None:
@@ -266,7 +269,7 @@ class Tuner:
             difference = complete[best] - complete[setting]
             return difference.mean() <= max(_standard_error(difference), NO_DIFFERENCE)
 
-        good = [s for s in complete if s.refine in refine and is_as_good(s)]
+        good = [s for s in complete if bool(s.refine) in refine and is_as_good(s)]
         return min(
             good,
             key=lambda s: (s.n_basis, s.refine, s.linear_term, -round(complete[s].mean(), 6), s.C),

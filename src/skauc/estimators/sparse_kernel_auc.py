@@ -15,13 +15,12 @@ from skauc.estimators._checkpoint import Checkpoint, check_checkpoint
 from skauc.estimators._classifier import PathClassifier, path_attributes
 from skauc.estimators._fitting import (
     DESCENT_TOL,
-    STEPS_AT_THE_END,
-    STEPS_BEFORE_HARD_ROWS,
-    STEPS_ON_HARD_ROWS,
-    STEPS_ON_THE_WAY,
+    VALIDATED_STEPS,
     Fitting,
     LinearTerm,
+    Steps,
     hold_out,
+    hold_out_none,
     refined_sizes,
 )
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -41,6 +40,7 @@ from skauc.validation import (
     check_fraction,
     check_n_jobs,
     check_positive,
+    check_refine,
     check_whole_number,
 )
 
@@ -98,11 +98,13 @@ class SparseKernelAUC(PathClassifier):
         at the last size in any case.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How the Newton system is solved; "auto" forms it for up to a thousand basis functions.
-    refine : bool, default=False
+    refine : bool or int, default=False
         Move the centres and learn one length scale per feature, by descent on the same objective;
-        "rbf" only. A stratified part of the rows is held out to stop the descent and to choose
-        between the refined and the unrefined model, and joins the others in the last fit of the
-        coefficients. The basis is refined at 4 centres or so and whenever it has doubled,
+        "rbf" only. With True a stratified part of the rows is held out to stop the descent and to
+        choose between the refined and the unrefined model, and joins the others in the last fit
+        of the coefficients. A number is that of the steps, half as many on the way, with no row
+        held out: better where rows are few, if `SparseKernelAUCCV` or you know that refinement
+        helps. The basis is refined at 4 centres or so and whenever it has doubled,
         on a sample of the rows where there are many; in the end on a sample of those that have
         most part in the loss. The coefficients are then fitted to all rows.
     early_stopping : bool, default=False
@@ -303,8 +305,10 @@ class SparseKernelAUC(PathClassifier):
         scaling, data = scale(self.scaling, data)
         random_state = check_random_state(self.random_state)
         held_out = None
-        if self.early_stopping or self.refine:
+        if self.early_stopping or self._is_refined_by_validation():
             held_out = hold_out(data, self.validation_fraction, random_state)
+        elif self.refine:
+            held_out = hold_out_none(data, random_state)
         self.classes_ = data.classes
         self.feature_spread_ = np.sqrt(feature_moments(data)[1])
         capacity = self._capacity(data)
@@ -316,7 +320,7 @@ class SparseKernelAUC(PathClassifier):
         if self.checkpoint is not None:
             checkpoint = Checkpoint(self.checkpoint, self, data, self.feature_spread_, random_state)
         with make(data if sample is None else sample) as engine:
-            engine.hold_out(None if held_out is None else held_out.rows)
+            engine.hold_out(None if held_out is None else held_out.judges)
             fitting = self._start_fitting(
                 engine, data, capacity, random_state, scaling, sample, checkpoint
             )
@@ -390,11 +394,13 @@ class SparseKernelAUC(PathClassifier):
     def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
         """Pursue and refine in turn, each time to twice the size; end with hard and all rows."""
         is_whole = fitting.sample.n_rows == sum(held_out.lottery.counts)
-        n_last_steps = STEPS_AT_THE_END if is_whole else STEPS_BEFORE_HARD_ROWS
+        is_validated = self._is_refined_by_validation()
+        steps = VALIDATED_STEPS if is_validated else Steps.counted(int(self.refine))
+        n_last_steps = steps.at_the_end if is_whole else steps.before_hard_rows
         for size in refined_sizes(self.n_basis):
             is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
             is_last = is_ended or size == self.n_basis or len(fitting.basis) < size
-            fitting.refine(self._refiner(fitting, n_last_steps if is_last else STEPS_ON_THE_WAY))
+            fitting.refine(self._refiner(fitting, n_last_steps if is_last else steps.on_the_way))
             if is_last:
                 break
         if is_whole:
@@ -402,12 +408,16 @@ class SparseKernelAUC(PathClassifier):
             return
         model = fitting.models[len(fitting.basis)]
         with make(held_out.hard_sample(fitting.data, model, fitting.sample)) as engine:
-            engine.hold_out(held_out.rows)
+            engine.hold_out(held_out.judges)
             fitting.move_to(self._objective(engine))
-            fitting.refine(self._refiner(fitting, STEPS_ON_HARD_ROWS))
+            fitting.refine(self._refiner(fitting, steps.on_hard_rows))
         with make(fitting.data) as engine:
             fitting.move_to(self._objective(engine))
             self._finish(fitting, engine)
+
+    def _is_refined_by_validation(self) -> bool:
+        """Tell whether rows held out end the descents, not a number of steps."""
+        return isinstance(self.refine, bool | np.bool_) and bool(self.refine)
 
     def _refiner(self, fitting: Fitting, n_steps: int) -> Refiner:
         """Return a descent of that many steps, whose coefficients need not be exact."""
@@ -426,8 +436,9 @@ class SparseKernelAUC(PathClassifier):
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
         check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
         check_scaling(self.scaling)
-        for name in ("linear_term", "refine", "early_stopping"):
+        for name in ("linear_term", "early_stopping"):
             check_boolean(name, getattr(self, name))
+        check_refine(self.refine)
         if self.refine and self.kernel != "rbf":
             raise InvalidParameterError(
                 f"`refine` moves centres along the gradient of the kernel, which is there for "

@@ -57,7 +57,8 @@ class SparseKernelAUCCV(PathClassifier):
         Whether the kernel sees the features as they come or their ranks. Sparse rows are taken as
         they come.
     refine : bool or sequence of bools, default=(False, True)
-        Whether to refine centres and scales.
+        Whether to refine centres and scales. Where there are fewer than a thousand rows True
+        stands for ten steps on all of them (``refine=10``), none of them held out.
     n_candidates : int, default=100
         As in `SparseKernelAUC`.
     cv : None, int, cross-validation generator or iterable, default=None
@@ -329,7 +330,9 @@ class SparseKernelAUCCV(PathClassifier):
     def _possible_refinement(self, data: TrainingData, folds: list) -> tuple[bool, ...]:
         """Return whether to refine, without True where a fold has too few rows to hold some out."""
         refine = tuple(map(bool, _as_tuple(self.refine)))
-        if True not in refine or all(min(fold.training_counts(data)) >= 2 for fold in folds):
+        if True not in refine or data.n_rows < FEW_ROWS:
+            return refine
+        if all(min(fold.training_counts(data)) >= 2 for fold in folds):
             return refine
         if False not in refine:
             raise InvalidDataError(
@@ -379,9 +382,10 @@ def _results(tuner: Tuner) -> dict[str, np.ndarray]:
     results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
     results["mean_test_score"] = np.nanmean(splits, axis=1)
     results["std_test_score"] = np.nanstd(splits, axis=1)
-    for name in ("scaling", "C", "linear_term", "refine", "n_basis"):
+    for name in ("scaling", "C", "linear_term", "n_basis"):
         results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
-    gammas = np.empty(len(settings), dtype=object)
-    gammas[:] = [setting.gamma for setting in settings]
-    results["param_gamma"] = gammas
+    for name in ("gamma", "refine"):
+        values = np.empty(len(settings), dtype=object)
+        values[:] = [getattr(setting, name) for setting in settings]
+        results[f"param_{name}"] = values
     return results

@@ -50,7 +50,7 @@ class Choice:
 class Summary:
     """One method on one data set: the best setting of the grid, and nested choices, by fold.
 
-    A nested choice is None where the inner folds have not ended.
+    A nested choice is None where the inner folds have not ended, or are not asked for.
     """
 
     data: str
@@ -103,7 +103,7 @@ def comparison_tasks(
 
 
 def _keys(name, methods, known: dict[str, Method], run, fold, protocol: Protocol) -> Iterator[Key]:
-    parts = range(1 + protocol.n_inner(CATALOGUE[name].n_train))
+    parts = range(1 + protocol.n_inner(CATALOGUE[name].n_train, run))
     for method in methods:
         for part, number in product(parts, range(len(known[method].slices()))):
             yield name, method, run, fold, part, number
@@ -188,9 +188,11 @@ def gather(
 ) -> dict[tuple[int, int], FoldResult]:
     """Return the folds that have ended, by run and number."""
     n_slices = len(methods_for(name, protocol)[method].slices())
-    n_inner = protocol.n_inner(CATALOGUE[name].n_train)
+    n_rows = CATALOGUE[name].n_train
     folds = {
-        (run, fold): FoldResult.of(finished, (name, method, run, fold), n_inner, n_slices)
+        (run, fold): FoldResult.of(
+            finished, (name, method, run, fold), protocol.n_inner(n_rows, run), n_slices
+        )
         for run, fold in split_numbers(CATALOGUE[name].n_test > 0, n_runs)
     }
     return {number: result for number, result in folds.items() if result.outer}

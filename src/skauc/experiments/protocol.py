@@ -40,7 +40,8 @@ class Protocol:
     data sets of many rows use ``inner_folds_of_many`` of them.
     ``most_rows`` caps the rows to learn from, None does not. ``is_brief`` thins the grids of
     the methods that have their own. ``device`` holds the kernel matrices of more than a few rows:
-    "cpu", or a name that torch knows. No result depends on it.
+    "cpu", or a name that torch knows. ``nested_runs`` of the runs have inner folds, None all of
+    them. No result depends on these two.
     """
 
     C_pairs: tuple[float, ...] = tuple(10.0**k for k in range(-5, 6))
@@ -52,14 +53,17 @@ class Protocol:
     is_brief: bool = False
     seed: int = 0
     device: str = "cpu"
+    nested_runs: int | None = None
 
     def as_dict(self) -> dict:
         """Return what results depend on, for JSON."""
         values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-        return {name: value for name, value in values.items() if name != "device"}
+        return {k: v for k, v in values.items() if k not in ("device", "nested_runs")}
 
-    def n_inner(self, n_rows: int) -> int:
-        """Return how many of the inner folds are used for so many rows."""
+    def n_inner(self, n_rows: int, run: int) -> int:
+        """Return how many of the inner folds are used for so many rows in a run."""
+        if self.nested_runs is not None and run >= self.nested_runs:
+            return 0
         is_many = n_rows > MANY_ROWS and not self.is_brief
         return self.inner_folds_of_many if is_many else self.inner_folds
 

@@ -57,6 +57,7 @@ def reproduce(
     datasets: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
     n_runs: int | None = None,
+    nested_runs: int | None = None,
     quick: bool = False,
     out=None,
     n_jobs: int = 1,
@@ -78,6 +79,10 @@ def reproduce(
         Methods of Tables II and III; None are all that are installed.
     n_runs : int, default=None
         Runs of five folds; None is the paper's 4, and 1 if ``quick``.
+    nested_runs : int, default=None
+        In how many of the runs settings are also chosen by inner folds, which takes two to three
+        times as long again; None is all of them, 0 is the paper's protocol alone. More can be added
+        to a folder later.
     quick : bool, default=False
         A coarser grid, small models and at most 1,000 rows to learn from: minutes instead of hours.
     out : path-like, default=None
@@ -110,7 +115,7 @@ def reproduce(
     >>> from skauc.experiments import reproduce
     >>> reproduce("table1", datasets=["sonar"], out="results/sonar")  # doctest: +SKIP
     """
-    request = _checked(what, datasets, methods, n_runs, quick, out, seed, device)
+    request = _checked(what, datasets, methods, n_runs, nested_runs, quick, out, seed, device)
     check_n_jobs(n_jobs)
     if only is not None:
         check_choice("only", only, ("measure", "draw"))
@@ -151,7 +156,7 @@ def _store(request: Request, plan: Plan) -> Store:
     return Store(request.folder, plan.settings | {"skauc": versions()["skauc"]})
 
 
-def _checked(what, datasets, methods, n_runs, quick, out, seed, device) -> Request:
+def _checked(what, datasets, methods, n_runs, nested_runs, quick, out, seed, device) -> Request:
     check_choice("what", what, EXPERIMENT_NAMES)
     offered = _OFFERED[what]
     datasets = _names("datasets", datasets, offered, _DEFAULT.get(what, offered))
@@ -159,9 +164,11 @@ def _checked(what, datasets, methods, n_runs, quick, out, seed, device) -> Reque
     if n_runs is None:
         n_runs = 1 if quick else PAPER_RUNS
     check_whole_number("n_runs", n_runs, 1, "The paper has 4 runs.")
+    if nested_runs is not None:
+        check_whole_number("nested_runs", nested_runs, 0, "0 leaves the nested choices out.")
     check_whole_number("seed", seed, 0, "0 is the seed of the results in the documentation.")
     folder = Path(out) if out is not None else Path("results") / (what + "-quick" * quick)
-    protocol = replace(QUICK if quick else FULL, seed=seed, device=device)
+    protocol = replace(QUICK if quick else FULL, seed=seed, device=device, nested_runs=nested_runs)
     return Request(what, datasets, methods, n_runs, quick, folder, protocol)
 
 
