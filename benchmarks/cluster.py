@@ -1,6 +1,11 @@
 """The cluster engine: bytes over the network, seconds of each pass, and a fit beside the CPU's.
 
-    unshare -n sh -c "ip link set lo up && python -m benchmarks.cluster docs/results/cluster.json"
+    unshare -n sh -c "ip link set lo up && python -m benchmarks.cluster cluster.json"
+    unshare -n sh -c "ip link set lo up && python -m benchmarks.cluster more.json 10000000x256"
+    python -m benchmarks.cluster fits.json 200000 1000000
+
+The first form measures all. The second measures traffic, for rows times centres (this one needs
+14 GB of memory), and the third compares fits, for rows.
 
 In a network namespace of its own, the counters of its loopback device see this cluster's traffic
 and nothing else: every byte between client, scheduler and workers, headers included. Rows are made
@@ -10,6 +15,7 @@ on the workers. Seconds are those that workers spent in tasks, from the schedule
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -22,11 +28,13 @@ from distributed import Client, LocalCluster, wait
 from skauc import SparseKernelAUC
 from skauc.engines import make_engine, read_training
 from skauc.kernels import RBF
+from skauc.moments import feature_moments, overall_variance
 
 N_FEATURES = 20
 N_CANDIDATES = 100
 PARTS = 8
-# Rows and centres: the last needs a gigabyte of columns, and more of both would not fit here.
+FITS = (200_000, 1_000_000, 5_000_000)
+# Rows and centres: the last needs a gigabyte of columns.
 TRAFFIC = ((100_000, 16), (1_000_000, 16), (10_000_000, 16), (100_000, 256), (1_000_000, 256))
 
 
@@ -99,13 +107,19 @@ def idle_rate(client: Client) -> float:
 
 
 def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict:
-    """Return what one Newton iteration and one more centre cost, with that many centres."""
+    """Return what the pieces of a fit cost: its start, and with that many centres the others."""
     rng = np.random.default_rng(0)
-    data = read_training("auto", SparseKernelAUC(), *rows_on_workers(n_rows))
-    wait(data.blocks)
     kernel, idle = RBF(1 / N_FEATURES), idle_rate(client)
     results = {"rows": n_rows, "centres": n_basis, "workers": len(client.nthreads())}
-    with make_engine(data, capacity=n_basis + repeats + 1, n_jobs=None) as engine:
+    rows = rows_on_workers(n_rows)
+    with Meter(client) as meter:
+        data = read_training("auto", SparseKernelAUC(), *rows)
+        feature_moments(data)
+        overall_variance(data)
+        engine = make_engine(data, capacity=n_basis + repeats + 1, n_jobs=None)
+    results["start"] = per(1, meter.result(idle))
+    del rows
+    with engine:
         centres = rng.normal(size=(n_basis, N_FEATURES)).astype(np.float32)
         transform = np.triu(rng.normal(size=(n_basis, n_basis))) / n_basis + np.eye(n_basis)
         engine.replace(kernel, centres, transform, 0)
@@ -128,6 +142,10 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
                 state = engine.step(state, engine.direction(np.full(size + 1, 1e-4)), 1.0)
                 engine.gradient(state)
         results["centre"] = per(repeats, meter.result(idle))
+        with Meter(client) as meter:
+            engine.threshold(state)
+            engine.auc(state)
+        results["judge"] = per(1, meter.result(idle))
     return results
 
 
@@ -147,51 +165,64 @@ def per(repeats: int, result: dict) -> dict:
     }
 
 
-def compare_fits(client: Client, n_rows: int, n_basis: int) -> dict:
-    """Return the seconds of the same fit on the cluster and with as many threads here."""
+def processor_seconds(client: Client) -> float:
+    """Return the processor time of the workers and of this process, which has the scheduler."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
+def compare_fits(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict:
+    """Return the seconds of the same fit on the cluster and with as many threads here, in turn."""
     X, y = rows_on_workers(n_rows)
-    model = SparseKernelAUC(n_basis, random_state=0)
-    model.fit(X[: n_rows // PARTS], y[: n_rows // PARTS])
-    with Meter(client) as meter:
-        model.fit(X, y)
-    cluster, objective = meter.seconds, model.path_[-1].objective
     rows = X.compute(), y.compute()
-    del X, y
-    started = time.perf_counter()
-    local = SparseKernelAUC(n_basis, random_state=0, n_jobs=len(client.nthreads())).fit(*rows)
-    cpu = time.perf_counter() - started
+    n_workers = len(client.nthreads())
+    cluster = SparseKernelAUC(n_basis, random_state=0)
+    local = SparseKernelAUC(n_basis, random_state=0, n_jobs=n_workers)
+    for model, data in ((cluster, (X, y)), (local, rows)):
+        model.fit(*(part[: n_rows // PARTS] for part in data))
+    taken = []
+    for model, data in repeats * [(cluster, (X, y)), (local, rows)]:
+        before = time.perf_counter(), processor_seconds(client)
+        model.fit(*data)
+        after = time.perf_counter(), processor_seconds(client)
+        taken.append(np.subtract(after, before).tolist())
     return {
         "rows": n_rows,
         "centres": n_basis,
-        "workers": len(client.nthreads()),
-        "cluster_seconds": round(cluster, 1),
-        "cpu_seconds": round(cpu, 1),
-        "ratio": round(cluster / cpu, 2),
-        "task_seconds": meter.tasks,
-        "megabytes": round(meter.bytes / 1e6, 1),
-        "objective_difference": objective / local.path_[-1].objective - 1,
+        "workers": n_workers,
+        "load": os.getloadavg()[0],
+        "cluster": {"seconds, processor seconds": taken[::2]},
+        "cpu": {"seconds, processor seconds": taken[1::2]},
+        "ratios": np.divide(np.sum(taken[::2], axis=0), np.sum(taken[1::2], axis=0)).tolist(),
+        "objective_difference": cluster.path_[-1].objective / local.path_[-1].objective - 1,
     }
 
 
 def start(n_workers: int = 2) -> LocalCluster:
     return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0"
+        n_workers=n_workers,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=":0",
+        memory_limit=0,
     )
 
 
-def main(path: str) -> None:
+def main(path: str, *sizes: str) -> None:
+    """Measure traffic for rows times centres, and fits for rows; without sizes, all of them."""
+    pairs = [tuple(map(int, size.split("x"))) for size in sizes if "x" in size]
+    fits = [int(size) for size in sizes if "x" not in size]
     results = {"traffic": [], "fits": []}
     with start() as cluster, Client(cluster) as client:
         results["seconds_a_task"] = seconds_a_task(client)
-        for n_rows, n_basis in TRAFFIC:
+        for n_rows, n_basis in pairs if sizes else TRAFFIC:
             results["traffic"].append(measure(client, n_rows, n_basis))
             print(json.dumps(results["traffic"][-1]), flush=True)
             Path(path).write_text(json.dumps(results, indent=1) + "\n")
-        for n_rows in (200_000, 1_000_000, 5_000_000):
+        for n_rows in fits if sizes else FITS:
             results["fits"].append(compare_fits(client, n_rows, 16))
             print(json.dumps(results["fits"][-1]), flush=True)
             Path(path).write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -1,46 +1,51 @@
-"""What a fit would cost on a cluster: a simulation from measured passes, checked by real fits.
+"""What a fit would cost on a cluster: a simulation from measured pieces.
 
-    python -m benchmarks.cluster_cost predict docs/results/cluster.json
-    python -m benchmarks.cluster_cost check docs/results/cluster.json [megabits a second]
+    python -m benchmarks.cluster_cost constants.json
 
-A fit is a sequence of passes. A pass costs the time of the slowest worker over its rows, the time
-that the scheduler needs for its tasks, and that of the arrays that go up and down a tree of
-workers. Seconds a row are those of `benchmarks.cluster`, and so are the seconds that a pass takes
-without any rows; bytes are the formulas of the guide.
+A fit is a start, then centres one by one, and Newton iterations and a look at AUC and threshold at
+every retraining. Each of these pieces costs
 
-`check` needs root: every worker gets a network namespace of its own, as a host has, joined by a
-bridge whose ports are limited to the given bandwidth.
+- the time of the slowest worker over its rows, from seconds in tasks a row;
+- the seconds that it takes without rows: dask's messages, and the scheduler's time for tasks;
+- the bytes that one worker takes in from the others of its group in a tree of sums, and those of
+  the table that all then get, over the bandwidth, or TCP's slow start if that takes longer; at the
+  start, its share of the rows, which were anywhere before they were joined to blocks;
+- a number of messages that wait for one another, times the delay of one.
+
+Bytes and tasks are those of the engine's arrays and passes. The rest is measured by
+`benchmarks.cluster_check`, which compares the simulation with real fits.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from skauc.engines.block import COARSE_CELLS
 from skauc.engines.cluster.pool import FAN_IN
 from skauc.engines.cluster.reading import BLOCKS_PER_THREAD
+from skauc.engines.tables import N_PLACES
 from skauc.path import retraining_sizes
 
 N_CANDIDATES = 100
 N_FEATURES = 20
-# Newton iterations of a retraining, and margins between the lowest and the highest score.
-ITERATIONS = 3
-MARGINS = 6
-# Tasks of a pass for each block, and beyond them.
-TASKS_A_BLOCK, OTHER_TASKS = 3, 4
-
-NEWTON_PASSES, CENTRE_PASSES = 2, 3
+# Tasks of a piece for each block, and reductions that wait for one another.
+TASKS = {"start": 6, "centre": 6, "newton": 4, "judge": 1}
+REDUCTIONS = {"start": 4, "centre": 3, "newton": 3, "judge": 1}
+# Messages of one more level of a tree: done, go, fetch and answer.
+HOPS_A_LEVEL = 4
+# A row's features in float32, label and weight.
+ROW_BYTES = 4 * N_FEATURES + 9
+# Packets in TCP's first window.
+FIRST_WINDOW = 10
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Workers of one thread, the bandwidth of each in bytes a second, and the delay of a message.
+    """Workers of one thread; each link's bytes a second, seconds of delay, and bytes of a packet.
 
     ``speed`` is that of a worker against those that were measured.
     """
@@ -48,85 +53,115 @@ class Cluster:
     n_workers: int
     bandwidth: float
     delay: float = 0.0
+    packet: float = 1460.0
     speed: float = 1.0
+
+    @property
+    def n_levels(self) -> int:
+        """Levels of a tree of sums."""
+        return max(math.ceil(math.log(BLOCKS_PER_THREAD * self.n_workers, FAN_IN) - 1e-9), 1)
+
+    def transfer(self, n_bytes: float, n_senders: int = 1) -> float:
+        """Return the seconds in which one host takes bytes in, over as many connections."""
+        if not n_bytes:
+            return 0.0
+        window = FIRST_WINDOW * self.packet
+        rounds = math.log2(1 + n_bytes / n_senders / window)
+        return max(n_bytes / self.bandwidth, 2 * self.delay * rounds)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds in tasks for a row, at two numbers of centres, and those of an empty pass."""
+    """What `benchmarks.cluster_check` has measured.
 
-    per_row: dict[str, dict[int, dict[str, float]]]
-    pass_overhead: float
+    By piece: seconds in tasks a row at two numbers of centres; for one worker and for two, the
+    seconds without rows and the messages that wait for one another.
+    """
+
+    per_row: dict[str, list[tuple[int, float]]]
+    overhead: dict[str, dict[int, float]]
+    hops: dict[str, dict[int, float]]
     seconds_a_task: float
+    iterations: float
+    margins: float
 
     @classmethod
-    def read(cls, path: str) -> Measured:
-        """Return what `benchmarks.cluster` found on most rows, and the overhead on fewest."""
-        stored = json.loads(Path(path).read_text())
-        traffic = stored["traffic"]
-        per_row: dict[str, dict[int, dict[str, float]]] = {"newton": {}, "centre": {}}
-        for entry in sorted(traffic, key=lambda entry: entry["rows"]):
-            for kind, by_centres in per_row.items():
-                tasks = entry[kind]["task_seconds"]
-                by_centres[entry["centres"]] = {
-                    name: seconds / entry["rows"] for name, seconds in tasks.items()
-                }
-        smallest = min(traffic, key=lambda entry: (entry["rows"], entry["centres"]))
-        passes = {"newton": NEWTON_PASSES, "centre": CENTRE_PASSES}
-        idle = sum(
-            smallest[kind]["seconds"]
-            - sum(smallest[kind]["task_seconds"].values()) / smallest["workers"]
-            for kind in passes
-        )
-        return cls(per_row, max(idle, 0.0) / sum(passes.values()), stored["seconds_a_task"])
+    def read(cls, stored: dict) -> Measured:
+        """Return it from JSON, whose keys are words."""
+        by_number = {
+            name: {
+                kind: {int(n): x for n, x in part.items()} for kind, part in stored[name].items()
+            }
+            for name in ("overhead", "hops")
+        }
+        return cls(**{**stored, **by_number})
 
-    def seconds(self, kind: str, n_centres: int) -> float:
-        """Return the seconds a row of a Newton iteration, or of a centre, on one worker."""
-        (few, at_few), (many, at_many) = sorted(
-            (centres, sum(tasks.values())) for centres, tasks in self.per_row[kind].items()
-        )
-        if kind == "centre":
-            slope = (at_many - at_few) / (many - few)
-            return max(at_few + slope * (n_centres - few), 0.0)
-        # The Hessian is quadratic in the number of centres.
-        square = (at_many / many - at_few / few) / (many - few)
-        return max(n_centres * (at_few / few + square * (n_centres - few)), at_few / few)
+    def work(self, kind: str, n_centres: int) -> float:
+        """Return the seconds a row on one worker."""
+        (few, at_few), (many, at_many) = self.per_row[kind]
+        if kind == "newton":
+            # A part for each column, and a part for each pair of columns.
+            square = (at_many / many - at_few / few) / (many - few)
+            return max(n_centres * (at_few / few + square * (n_centres - few)), 0.0)
+        slope = max((at_many - at_few) / (many - few), 0.0)
+        return max(at_few + slope * (n_centres - few), 0.0)
 
 
-def pass_bytes(kind: str, n_centres: int) -> float:
-    """Return the bytes that one block sends up in a Newton iteration, or for a centre."""
-    table = 2 * 3 * 8 * 1024 * MARGINS
+def part_bytes(kind: str, n_centres: int, margins: float) -> float:
+    """Return the bytes that one block sends up a tree."""
+    if kind == "start":
+        return 0.0
+    if kind == "judge":
+        return 2 * 8 * N_PLACES
     if kind == "newton":
-        return table + 8 * n_centres * (2 * COARSE_CELLS + n_centres)
+        return table_bytes(margins) + 8 * n_centres * (2 * COARSE_CELLS + n_centres)
     candidates = 2 * COARSE_CELLS * (N_CANDIDATES + n_centres) + N_CANDIDATES * n_centres
-    return table + 8 * candidates
+    return table_bytes(margins) + 8 * candidates
 
 
-def pass_seconds(measured: Measured, cluster: Cluster, kind: str, n_rows: int, m: int) -> float:
-    """Return the seconds of a Newton iteration, or of one more centre."""
-    n_passes = NEWTON_PASSES if kind == "newton" else CENTRE_PASSES
-    work = measured.seconds(kind, m) * n_rows / cluster.n_workers / cluster.speed
-    n_tasks = BLOCKS_PER_THREAD * cluster.n_workers * TASKS_A_BLOCK + OTHER_TASKS
-    extra_tasks = max(n_tasks - (BLOCKS_PER_THREAD * 2 * TASKS_A_BLOCK + OTHER_TASKS), 0)
-    overhead = n_passes * (measured.pass_overhead + extra_tasks * measured.seconds_a_task)
-    levels = max(math.ceil(math.log(BLOCKS_PER_THREAD * cluster.n_workers, FAN_IN)), 1)
-    # On each level one worker takes in the sums of the others of its group; then all get the table.
-    fan_in = min(FAN_IN, BLOCKS_PER_THREAD * cluster.n_workers) - BLOCKS_PER_THREAD
-    network = levels * max(fan_in, 0) * pass_bytes(kind, m) / cluster.bandwidth
-    delays = n_passes * (2 * levels + 4) * cluster.delay
-    return work + overhead + network + delays
+def table_bytes(margins: float) -> float:
+    """Return the bytes of one table of scores."""
+    return 2 * 3 * 8 * 1024 * margins
+
+
+def network_seconds(cluster: Cluster, kind: str, n_centres: int, margins: float) -> float:
+    """Return the seconds in which sums go up, level by level, and a table down to all."""
+    part = part_bytes(kind, n_centres, margins)
+    n_others = min(cluster.n_workers - 1, FAN_IN // BLOCKS_PER_THREAD - 1)
+    seconds = cluster.transfer(BLOCKS_PER_THREAD * n_others * part, max(n_others, 1))
+    seconds += (cluster.n_levels - 1) * cluster.transfer((FAN_IN - 1) * part, FAN_IN - 1)
+    if kind in ("centre", "newton"):
+        n_copies = min(cluster.n_workers - 1, 2 * math.ceil(math.log2(cluster.n_workers)) + 1)
+        seconds += cluster.transfer(n_copies * table_bytes(margins), max(n_copies, 1))
+    return seconds
+
+
+def piece_seconds(measured: Measured, cluster: Cluster, kind: str, n_rows: int, m: int) -> float:
+    """Return the seconds of one piece of a fit with m centres."""
+    known = min(cluster.n_workers, 2)
+    extra_blocks = BLOCKS_PER_THREAD * (cluster.n_workers - known)
+    overhead = measured.overhead[kind][known] / min(cluster.speed, 1.0)
+    overhead += extra_blocks * TASKS[kind] * measured.seconds_a_task
+    hops = measured.hops[kind][known]
+    hops += HOPS_A_LEVEL * REDUCTIONS[kind] * (cluster.n_levels - 1)
+    work = measured.work(kind, m) * n_rows / cluster.n_workers / cluster.speed
+    network = network_seconds(cluster, kind, m, measured.margins)
+    if kind == "start":
+        moved = ROW_BYTES * n_rows / cluster.n_workers * (1 - 1 / cluster.n_workers)
+        network += cluster.transfer(moved)
+    return work + overhead + network + hops * cluster.delay
 
 
 def fit_seconds(measured: Measured, cluster: Cluster, n_rows: int, n_basis: int) -> float:
-    """Return the seconds of a fit, reading not included."""
+    """Return the seconds of a fit to rows that are in the workers' memory."""
+
+    def cost(kind, m):
+        return piece_seconds(measured, cluster, kind, n_rows, m)
+
     retrained = retraining_sizes("geometric", n_basis)
-    centres = sum(
-        pass_seconds(measured, cluster, "centre", n_rows, m) for m in range(1, n_basis + 1)
-    )
-    newton = sum(
-        (ITERATIONS + 1) * pass_seconds(measured, cluster, "newton", n_rows, m) for m in retrained
-    )
-    return centres + newton
+    centres = sum(cost("centre", m) for m in range(1, n_basis + 1))
+    newton = sum((measured.iterations + 1) * cost("newton", m) for m in retrained)
+    return cost("start", 0) + centres + newton + sum(cost("judge", m) for m in retrained)
 
 
 def fit_memory(n_rows: int, n_basis: int, n_workers: int) -> float:
@@ -134,126 +169,21 @@ def fit_memory(n_rows: int, n_basis: int, n_workers: int) -> float:
     return 1.5 * 4 * n_rows * (N_FEATURES + n_basis + 24) / n_workers
 
 
-def predict(path: str) -> None:
-    measured = Measured.read(path)
-    print("| rows | workers | centres | GB a worker | 1 Gbit/s | 10 Gbit/s |")
+def main(path: str) -> None:
+    measured = Measured.read(json.loads(Path(path).read_text()))
+    print("| rows | workers | centres | GB a worker | 1 Gbit/s, 0.2 ms | 10 Gbit/s, 0.05 ms |")
     print("| --- | --- | --- | --- | --- | --- |")
     for n_rows in (10**9, 10**10):
         for n_workers in (10, 100, 1000):
             for n_basis in (64, 256):
                 times = [
-                    fit_seconds(measured, Cluster(n_workers, rate, 2e-4), n_rows, n_basis)
-                    for rate in (1.25e8, 1.25e9)
+                    fit_seconds(measured, Cluster(n_workers, *link), n_rows, n_basis)
+                    for link in ((1.25e8, 2e-4), (1.25e9, 5e-5))
                 ]
                 memory = fit_memory(n_rows, n_basis, n_workers) / 1e9
                 hours = " | ".join(f"{seconds / 3600:.2f} h" for seconds in times)
                 print(f"| {n_rows:.0e} | {n_workers} | {n_basis} | {memory:.1f} | {hours} |")
 
 
-# -- checks with real fits --------------------------------------------------------------------
-
-
-def namespace(number: int) -> str:
-    return f"skauc{number}"
-
-
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True)
-
-
-def make_hosts(n_hosts: int, megabits: float) -> None:
-    """Make a namespace with a bridge for client and scheduler, and one for each worker."""
-    hub = namespace(0)
-    ip("netns", "add", hub)
-    ip("-n", hub, "link", "set", "lo", "up")
-    ip("-n", hub, "link", "add", "bridge", "type", "bridge")
-    ip("-n", hub, "addr", "add", "10.77.0.1/24", "dev", "bridge")
-    ip("-n", hub, "link", "set", "bridge", "up")
-    for number in range(1, n_hosts + 1):
-        host, port = namespace(number), f"port{number}"
-        ip("netns", "add", host)
-        ip("-n", hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", host)
-        ip("-n", hub, "link", "set", port, "master", "bridge", "up")
-        ip("-n", host, "addr", "add", f"10.77.0.{number + 1}/24", "dev", "eth0")
-        for where, device in ((hub, port), (host, "eth0")):
-            ip("-n", where, "link", "set", device, "up")
-            limit = ["rate", f"{megabits}mbit", "burst", "256kb", "latency", "100ms"]
-            command = ["tc", "-n", where, "qdisc", "add", "dev", device, "root", "tbf", *limit]
-            subprocess.run(command, check=True)
-        ip("-n", host, "link", "set", "lo", "up")
-
-
-def remove_hosts(n_hosts: int) -> None:
-    for number in range(n_hosts + 1):
-        subprocess.run(["ip", "netns", "del", namespace(number)], check=False)
-
-
-def check(path: str, megabits: float) -> None:
-    measured = Measured.read(path)
-    for n_workers in (1, 2, 4):
-        make_hosts(n_workers, megabits)
-        try:
-            command = [sys.executable, "-m", "benchmarks.cluster_cost", "fit", str(n_workers)]
-            hub = ["ip", "netns", "exec", namespace(0)]
-            done = subprocess.run([*hub, *command], check=True, capture_output=True, text=True)
-        finally:
-            remove_hosts(n_workers)
-        real = json.loads(done.stdout.splitlines()[-1])
-        cores = min(n_workers, 2) / n_workers
-        cluster = Cluster(n_workers, megabits * 1.25e5, speed=cores)
-        expected = fit_seconds(measured, cluster, real["rows"], real["centres"])
-        print(
-            f"{n_workers} workers at {megabits:g} Mbit/s, {real['rows']} rows, {real['centres']} "
-            f"centres: {real['seconds']:.1f} s, simulated {expected:.1f} s",
-            flush=True,
-        )
-
-
-def fit(n_workers: int, n_rows: int = 400_000, n_basis: int = 16) -> None:
-    """Fit in this namespace with a worker in each of the others; print the seconds."""
-    from distributed import Client, LocalCluster
-
-    from benchmarks.cluster import rows_on_workers
-    from skauc import SparseKernelAUC
-
-    with (
-        LocalCluster(n_workers=0, host="10.77.0.1", dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        worker = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address]
-        worker += ["--nthreads", "1", "--no-dashboard", "--no-nanny"]
-        limits = ["env", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"]
-        workers = [
-            subprocess.Popen(
-                ["ip", "netns", "exec", namespace(number), *limits, *worker],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            for number in range(1, n_workers + 1)
-        ]
-        try:
-            client.wait_for_workers(n_workers, timeout=60)
-            X, y = rows_on_workers(n_rows)
-            SparseKernelAUC(4, random_state=0).fit(X, y)
-            started = time.perf_counter()
-            SparseKernelAUC(n_basis, random_state=0).fit(X, y)
-            seconds = time.perf_counter() - started
-        finally:
-            for process in workers:
-                process.kill()
-                process.wait()
-    print(json.dumps({"rows": n_rows, "centres": n_basis, "seconds": seconds}))
-
-
-def main() -> None:
-    command, *arguments = sys.argv[1:]
-    if command == "predict":
-        predict(*arguments)
-    elif command == "check":
-        check(arguments[0], float(arguments[1]) if arguments[1:] else 1000.0)
-    else:
-        fit(int(arguments[0]))
-
-
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -1,15 +1,11 @@
-"""Fixtures: every engine in each of its modes, and the paper's data."""
+"""Fixtures: the CPU engine in each of its modes, and the paper's data."""
 
 import os
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
-
-from skauc.engines import Engine, make_engine
-from skauc.validation import TrainingData
+from engine_cases import EngineCase
 
 BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -24,27 +20,10 @@ def data_folder(monkeypatch):
     return Path(os.environ["SKAUC_DATA"])
 
 
-@dataclass(frozen=True)
-class EngineCase:
-    """An engine in one mode, and how closely it is to agree with the definitions."""
-
-    name: str
-    exact: bool
-    tolerance: float
-    stack: ExitStack
-
-    def build(self, toy, *, capacity=12, n_jobs=1) -> Engine:
-        """Put a toy problem into an engine that is closed when the test ends."""
-        data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
-        engine = make_engine(data, capacity=capacity, n_jobs=n_jobs)
-        return self.stack.enter_context(engine)
-
-
 @pytest.fixture(params=["cpu-exact", "cpu-large"])
 def engine_case(request, monkeypatch):
-    """Force the mode that the number of rows would choose."""
-    name, mode = request.param.split("-")
-    exact = mode == "exact"
+    """The CPU engine; force the mode that the number of rows would choose."""
+    exact = request.param == "cpu-exact"
     monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 10**9 if exact else 0)
     with ExitStack() as stack:
-        yield EngineCase(name, exact, 1e-10 if exact else 2e-5, stack)
+        yield EngineCase(exact, 1e-10 if exact else 2e-5, stack)

@@ -1,6 +1,9 @@
-"""A real cluster of processes for all tests of the cluster engine."""
+"""Every engine in each of its modes, and a real cluster of processes for one of them."""
+
+from contextlib import ExitStack
 
 import pytest
+from engine_cases import ClusterCase, EngineCase
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +23,15 @@ def client(cluster):
 
     with Client(cluster) as client:
         yield client
+
+
+@pytest.fixture(params=["cpu-exact", "cpu-large", "cluster"])
+def engine_case(request, monkeypatch):
+    """Force the mode that the number of rows would choose."""
+    exact = request.param == "cpu-exact"
+    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 10**9 if exact else 0)
+    with ExitStack() as stack:
+        if request.param == "cluster":
+            yield ClusterCase(exact, 2e-5, stack, request.getfixturevalue("client"))
+        else:
+            yield EngineCase(exact, 1e-10 if exact else 2e-5, stack)

@@ -2,10 +2,10 @@
 
 import time
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from clusters import put_on
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -35,23 +35,6 @@ def toy():
     weights = toy.weights.copy()
     weights[[5, 77]] = 0.0
     return replace(toy, X=toy.X[rows], positive=toy.positive[rows], weights=weights)
-
-
-def put_on(client, toy, ends):
-    """Blocks with these ends, without the detour over dask collections."""
-    from skauc.engines.cluster import ClusterData
-    from skauc.engines.cluster.pool import Pool
-
-    pool = Pool(client)
-    n_counting = np.concatenate(([0], np.cumsum(toy.weights > 0)))
-    parts = [
-        TrainingData(
-            toy.X[a:b], toy.positive[a:b], toy.weights[a:b], np.array([0, 1]), (a, n_counting[a])
-        )
-        for a, b in pairwise(ends)
-    ]
-    blocks = pool.start([pool.value("rows", part) for part in parts])
-    return ClusterData(pool, blocks, tuple(np.diff(ends)), 3, np.array([0, 1]))
 
 
 @pytest.fixture
@@ -238,17 +221,17 @@ def test_options_do_what_they_do_elsewhere(client, rows, parameters):
     assert_allclose(model.score(X_test, y_test), expected.score(X_test, y_test), atol=1e-4)
 
 
-def test_a_refined_model(client, rows):
+@pytest.mark.parametrize("parameters", [{}, {"linear_term": True, "scaling": "rank"}])
+def test_a_refined_model(client, rows, parameters):
     X, y, X_test, y_test = rows
-    model = SparseKernelAUC(8, refine=True, gamma=0.05, random_state=0)
+    model = SparseKernelAUC(8, refine=True, random_state=0, **parameters)
     expected = clone(model).fit(X, y)
     model.fit(*as_dask(X, y, 3))
-    assert [record.is_refined for record in model.path_] == [
-        record.is_refined for record in expected.path_
-    ]
-    # The same rows, but rounding decides where a descent goes.
-    assert_allclose(model.path_[-1].objective, expected.path_[-1].objective, rtol=0.1)
-    assert_allclose(model.score(X_test, y_test), expected.score(X_test, y_test), atol=1e-2)
+    # The same rows to the last bit: a descent would turn any difference into another model.
+    for record, other in zip(model.path_, expected.path_, strict=True):
+        assert record.is_refined == other.is_refined
+        assert_allclose(record.objective, other.objective, rtol=1e-6)
+    assert_allclose(model.score(X_test, y_test), expected.score(X_test, y_test), atol=1e-4)
 
 
 @pytest.mark.parametrize("refine", [False, True])

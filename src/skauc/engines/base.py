@@ -119,7 +119,7 @@ class Engine(ABC):
 
     @abstractmethod
     def replace(self, kernel: Kernel, centres: Rows, transform: np.ndarray, n_kept: int) -> None:
-        """Keep the first ``n_kept`` columns and make the others K_.Z transform."""
+        """Keep the linear columns, the first ``n_kept``, and make the others K_.Z transform."""
 
     @abstractmethod
     def kernel_moments(

@@ -19,7 +19,7 @@ from skauc.exceptions import InvalidDataError
 from skauc.kernels import same_format
 from skauc.lots import Drawn, Either, Lottery, draw_lots
 from skauc.model import Model, PathRecord
-from skauc.moments import feature_moments
+from skauc.moments import feature_moments, rounded
 from skauc.objective import Objective, Point
 from skauc.path import Place, Walker, walk
 from skauc.refine import Refined, Refiner, Shape, solve_for_shape
@@ -70,8 +70,11 @@ class LinearTerm:
     def of(cls, data: TrainingData) -> LinearTerm:
         """Return the term for these rows."""
         mean, variance = feature_moments(data)
-        total = float(variance.sum())
-        return cls(mean, 1.0 / np.sqrt(total) if total > 0 else 1.0)
+        total = variance.sum()
+        total = float(rounded(total, total))
+        # A constant more or less changes nothing; a feature may hardly vary at all.
+        origin = rounded(mean, np.maximum(np.sqrt(variance), np.abs(mean)))
+        return cls(origin, 1.0 / np.sqrt(total) if total > 0 else 1.0)
 
 
 class Fitting:

@@ -207,9 +207,14 @@ class ClusterEngine(Engine):
         return self._total("gradient", passes.gradient, state, size=self.size)
 
     def hessian(self, state: ClusterState) -> np.ndarray:
-        shift = self._shift(self.size)
-        sums = self._total("hessian", passes.hessian, state, size=self.size, shift=shift)
-        return block.finish_hessian(*sums)
+        return self._total(
+            "hessian",
+            passes.hessian,
+            state,
+            finish=passes.finish_hessian,
+            size=self.size,
+            shift=self._shift(self.size),
+        )
 
     def hessian_product(self, state: ClusterState, weights: np.ndarray) -> np.ndarray:
         line = Product(weights)
@@ -231,17 +236,17 @@ class ClusterEngine(Engine):
         centres: Rows,
         n_columns: int,
     ) -> CandidateSlopes:
-        sums = self._total(
+        return self._total(
             "candidates",
             passes.candidates,
             state,
             curved.scores,
+            finish=passes.finish_candidates,
             curved=curved.shared,
             kernel=kernel,
             centres=centres,
             shift=self._shift(n_columns),
         )
-        return block.finish_candidates(*sums)
 
     def kernel_moments(self, state: ClusterState, origin, factor, coef) -> KernelMoments:
         sums = self._total(
@@ -273,9 +278,10 @@ class ClusterEngine(Engine):
     def _start(self, name: str, function, *blocks, **small) -> list[Future]:
         return self.pool.start(self.pool.each(name, function, self.blocks, *blocks, **small))
 
-    def _total(self, name: str, function, state: ClusterState, *blocks, **small):
+    def _total(self, name: str, function, state: ClusterState, *blocks, finish=None, **small):
+        """Return the sum over the blocks; what ``finish`` makes of it, on a worker, is smaller."""
         parts = self._each(name, function, state.scores, *blocks, shared=state.shared, **small)
-        return self.pool.fetch(self.pool.total(name, parts, add_arrays))
+        return self.pool.fetch(self.pool.total(name, parts, add_arrays, finish))
 
     def _shift(self, n_columns: int):
         """Describe the constants to take off the columns: those of the first block for all."""

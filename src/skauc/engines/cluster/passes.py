@@ -17,6 +17,8 @@ from dask.sizeof import sizeof
 from scipy import sparse
 
 from skauc import pairs
+from skauc.engines import block as sums_of_blocks
+from skauc.engines.base import CandidateSlopes
 from skauc.engines.block import BlockState, RowBlock, Sums
 from skauc.engines.tables import (
     ScoreTable,
@@ -376,6 +378,16 @@ def moments(
     """Return the sums of `RowBlock.moment_sums`."""
     block = _block(rows, columns)
     return block.moment_sums(scores.state(rows, shared), size, origin, weights)
+
+
+def finish_hessian(sums: Sums) -> np.ndarray:
+    """Return half the Hessian, from the sums of all blocks."""
+    return sums_of_blocks.finish_hessian(*sums)
+
+
+def finish_candidates(sums: Sums) -> CandidateSlopes:
+    """Return slopes and curvatures, from the sums of all blocks."""
+    return sums_of_blocks.finish_candidates(*sums)
 
 
 def finish_partners(sums: np.ndarray) -> np.ndarray:
