@@ -10,6 +10,19 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def augment(rows, origin, roots, out):
+    """Write [x, |x|^2, 1] with x = roots * (row - origin): `skauc.kernels.augment` in one pass."""
+    n_features = rows.shape[1]
+    for i in range(rows.shape[0]):
+        square = out.dtype.type(0)
+        for j in range(n_features):
+            out[i, j] = (rows[i, j] - origin[j]) * roots[j]
+            square += out[i, j] * out[i, j]
+        out[i, n_features] = square
+        out[i, n_features + 1] = 1
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def multiply(columns, weights, start, stop, out):
     """Write Phi w of a range of rows."""
     for i in range(start, stop):
