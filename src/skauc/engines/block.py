@@ -81,10 +81,10 @@ class BlockState:
 
     def curvature(self, start: int, stop: int) -> np.ndarray:
         """Return each row's weight times that of its violating partners, by the coarse cells."""
-        of_class = self.block.positive[start:stop].view(np.int8)
-        totals = self._partners[of_class, self.coarse.cell[start:stop]]
-        totals *= self.block.weights[start:stop]
-        return totals
+        block = self.block
+        return passes.curvatures(
+            self._partners, self.coarse.cell, block.positive, block.weights, start, stop
+        )
 
     def part(self, block: RowBlock, rows: np.ndarray) -> BlockState:
         """Return the state of some of the rows, against the same pairs."""

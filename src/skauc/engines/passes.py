@@ -43,6 +43,15 @@ def add_transposed(columns, values, start, stop, out):
 
 
 @njit(cache=True, nogil=True)
+def curvatures(partners, cell, positive, weights, start, stop):
+    """Return the weights of a range of rows times those of their partners, by class and cell."""
+    out = np.empty(stop - start)
+    for i in range(start, stop):
+        out[i - start] = weights[i] * partners[1 if positive[i] else 0, cell[i]]
+    return out
+
+
+@njit(cache=True, nogil=True)
 def pack(columns, rows, shift, factors, positive, weights, cell, sums, packed):
     """Add rows of columns, less a shift, to their cells; store them times a factor each."""
     for r in range(len(rows)):
