@@ -21,6 +21,7 @@ from skauc import pairs
 from skauc.basis import Basis
 from skauc.engines.cpu import CPUEngine
 from skauc.engines.expansion import evaluate_expansion
+from skauc.engines.passes import augment
 from skauc.kernels import RBF
 from skauc.newton import cholesky_step, minimise
 from skauc.objective import Objective, pair_weight
@@ -35,12 +36,14 @@ BLOCK_ROWS = 1024
 
 
 def kernel_block(options: Options) -> list[Line]:
-    """One block of kernel values in the cache, against its product and its exponentials."""
+    """One block of a fit's kernel values in the cache, against its product and exponentials."""
     found = []
     for dtype in (np.float32, np.float64):
         rows = make_rows(BLOCK_ROWS)[0].astype(dtype)
         for n_centres in (N_CENTRES, N_CANDIDATES):
-            columns = RBF(GAMMA).columns(make_rows(n_centres, 1)[0].astype(dtype), dtype)
+            centres = make_rows(n_centres, 1)[0].astype(dtype)
+            columns = RBF(GAMMA).columns(centres, dtype, augment)
+            columns(rows)
             found += against_roof(
                 "kernel block",
                 {f"{n_centres} centres, {np.dtype(dtype).name}": lambda c=columns, r=rows: c(r)},

@@ -30,6 +30,8 @@ from skauc.validation import (
 
 Rows = np.ndarray | sparse.csr_array
 Columns = Callable[[Rows], np.ndarray]
+# Writes [x, |x|^2, 1] with x = roots * (row - origin) for each row, given roots and the place.
+Augment = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 KERNELS = ("rbf", "laplacian", "polynomial", "linear")
 
@@ -40,13 +42,23 @@ _FLOAT32_REACH = 256.0
 _FLOAT64_REACH = 1024.0
 
 
+def augment(rows: np.ndarray, origin: np.ndarray, roots: np.ndarray, out: np.ndarray) -> None:
+    """Augment rows with NumPy alone: prediction is not to load a compiler."""
+    n_features = rows.shape[1]
+    scaled = out[:, :n_features]
+    np.multiply(rows - origin, roots, out=scaled, casting="same_kind")
+    np.einsum("ij,ij->i", scaled, scaled, out=out[:, n_features])
+    out[:, n_features + 1] = 1
+
+
 class Kernel(Protocol):
     """What the rest of the library knows of a kernel."""
 
-    def columns(self, centres: Rows, dtype) -> Columns:
+    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
         """Return the function that maps rows to the block k(row, centre).
 
-        Values are of the given type where that is precise enough, in float64 elsewhere.
+        Values are of the given type where that is precise enough, in float64 elsewhere. Kernels
+        that are made from a product of augmented rows take the way to augment them.
         """
 
     def diagonal(self, centres: Rows) -> np.ndarray:
@@ -63,18 +75,18 @@ class RBF:
     gamma: float | np.ndarray
     scales: np.ndarray | None = None
 
-    def columns(self, centres: Rows, dtype) -> Columns:
+    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
             return _sparse_rbf(self.gamma, self.scales, centres, dtype)
-        return _dense_rbf(self.gamma, self.scales, centres, dtype)
+        return _dense_rbf(self.gamma, self.scales, centres, dtype, augment)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return ones."""
         return np.ones(centres.shape[0])
 
 
-def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
+def _dense_rbf(gamma, scales, centres: np.ndarray, dtype, augment: Augment) -> Columns:
     """Write -gamma |x - z|^2 as one product: [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
 
     Rows and centres are first moved to the centres' mean and multiplied by sqrt(gamma), so that
@@ -101,14 +113,12 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype) -> Columns:
     right[:n_features] = 2 * ratios * scaled_centres.T
     right[n_features] = -ratios
     right[n_features + 1] = -ratios * squares
+    origin = origin.astype(np.result_type(origin, dtype))
+    roots = np.full(n_features, root, origin.dtype)
 
     def block(rows: np.ndarray) -> np.ndarray:
         left = np.empty((len(rows), n_features + 2), dtype)
-        scaled = left[:, :n_features]
-        moved = np.subtract(rows, origin, dtype=np.result_type(rows, origin, dtype))
-        np.multiply(moved, root, out=scaled, casting="same_kind")
-        np.einsum("ij,ij->i", scaled, scaled, out=left[:, n_features])
-        left[:, n_features + 1] = 1
+        augment(rows, origin, roots, left)
         # Rounding can leave an exponent just above zero. To cut it off would cost as much as
         # the exponentials and would not make the values more precise.
         exponent = left @ right
@@ -146,7 +156,7 @@ class Laplacian:
 
     gamma: float
 
-    def columns(self, centres: Rows, dtype) -> Columns:
+    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
         """Return a function over scikit-learn's city-block distances."""
 
         def block(rows: Rows) -> np.ndarray:
@@ -171,7 +181,7 @@ class Polynomial:
     degree: int
     coef0: float
 
-    def columns(self, centres: Rows, dtype) -> Columns:
+    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
         """Return a function over inner products, in float64: values have any magnitude."""
         return lambda rows: self._power(_inner(rows, centres))
 
@@ -189,7 +199,7 @@ class Polynomial:
 class Linear:
     """k(x, z) = x.z."""
 
-    def columns(self, centres: Rows, dtype) -> Columns:
+    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
         """Return a function over inner products, in float64: values have any magnitude."""
         return lambda rows: _inner(rows, centres)
 
@@ -216,7 +226,7 @@ class CallableKernel:
 
     function: Callable
 
-    def columns(self, centres: Rows, dtype) -> Columns:
+    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
         """Return the function with its centres fixed and its result checked."""
         return lambda rows: self._checked(rows, centres)
 

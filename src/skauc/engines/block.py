@@ -81,10 +81,10 @@ class BlockState:
 
     def curvature(self, start: int, stop: int) -> np.ndarray:
         """Return each row's weight times that of its violating partners, by the coarse cells."""
-        of_class = self.block.positive[start:stop].view(np.int8)
-        totals = self._partners[of_class, self.coarse.cell[start:stop]]
-        totals *= self.block.weights[start:stop]
-        return totals
+        block = self.block
+        return passes.curvatures(
+            self._partners, self.coarse.cell, block.positive, block.weights, start, stop
+        )
 
     def part(self, block: RowBlock, rows: np.ndarray) -> BlockState:
         """Return the state of some of the rows, against the same pairs."""
@@ -149,7 +149,7 @@ class RowBlock:
     def column(self, kernel: Kernel, centre: Rows) -> np.ndarray:
         """Return k(., centre)."""
         out = np.empty(self.n_rows)
-        columns = kernel.columns(centre, self.columns.dtype)
+        columns = kernel.columns(centre, self.columns.dtype, passes.augment)
         width = self.n_features + 2
 
         def fill(start, stop):
@@ -185,7 +185,7 @@ class RowBlock:
     ) -> None:
         """Make the columns from the given one on K_.Z transform."""
         last = first + transform.shape[1]
-        columns = kernel.columns(centres, self.columns.dtype)
+        columns = kernel.columns(centres, self.columns.dtype, passes.augment)
         transform = transform.astype(self.columns.dtype)
         width = self.n_features + 2 * transform.shape[1]
 
@@ -271,7 +271,7 @@ class RowBlock:
     ) -> Sums:
         """Stream the candidates' columns once; rows without a violating partner are not visited."""
         n_centres, n_columns, cells = centres.shape[0], len(shift), curved.coarse
-        columns = kernel.columns(centres, self.columns.dtype)
+        columns = kernel.columns(centres, self.columns.dtype, passes.augment)
         residual = state.residual
         width = n_centres + n_columns + self.n_features + 2
 

@@ -10,6 +10,19 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def augment(rows, origin, roots, out):
+    """Write [x, |x|^2, 1] with x = roots * (row - origin): `skauc.kernels.augment` in one pass."""
+    n_features = rows.shape[1]
+    for i in range(rows.shape[0]):
+        square = out.dtype.type(0)
+        for j in range(n_features):
+            out[i, j] = (rows[i, j] - origin[j]) * roots[j]
+            square += out[i, j] * out[i, j]
+        out[i, n_features] = square
+        out[i, n_features + 1] = 1
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def multiply(columns, weights, start, stop, out):
     """Write Phi w of a range of rows."""
     for i in range(start, stop):
@@ -27,6 +40,15 @@ def add_transposed(columns, values, start, stop, out):
         if value != 0.0:
             for k in range(len(out)):
                 out[k] += value * columns[i, k]
+
+
+@njit(cache=True, nogil=True)
+def curvatures(partners, cell, positive, weights, start, stop):
+    """Return the weights of a range of rows times those of their partners, by class and cell."""
+    out = np.empty(stop - start)
+    for i in range(start, stop):
+        out[i - start] = weights[i] * partners[1 if positive[i] else 0, cell[i]]
+    return out
 
 
 @njit(cache=True, nogil=True)
