@@ -19,9 +19,9 @@ from benchmarks.growth import make_rows
 from benchmarks.harness import Line, Options, compare
 from skauc import pairs
 from skauc.basis import Basis
+from skauc.engines.block import BENCH
 from skauc.engines.cpu import CPUEngine
 from skauc.engines.expansion import evaluate_expansion
-from skauc.engines.passes import augment
 from skauc.kernels import RBF
 from skauc.newton import cholesky_step, minimise
 from skauc.objective import Objective, pair_weight
@@ -42,7 +42,7 @@ def kernel_block(options: Options) -> list[Line]:
         rows = make_rows(BLOCK_ROWS)[0].astype(dtype)
         for n_centres in (N_CENTRES, N_CANDIDATES):
             centres = make_rows(n_centres, 1)[0].astype(dtype)
-            columns = RBF(GAMMA).columns(centres, dtype, augment)
+            columns = RBF(GAMMA).columns(centres, dtype, BENCH)
             columns(rows)
             found += against_roof(
                 "kernel block",

@@ -26,9 +26,9 @@ from benchmarks.layers import (
 )
 from benchmarks.marks import greedy, ijcnn1, refined
 from skauc import SparseKernelAUC, pairs
+from skauc.engines.block import BENCH
 from skauc.engines.cpu import CPUEngine
 from skauc.engines.expansion import evaluate_expansion
-from skauc.engines.passes import augment
 from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF
 from skauc.newton import cholesky_step, minimise
@@ -54,7 +54,7 @@ def _layers(
 ) -> Iterator[tuple[str, Callable]]:
     X, kernel, state = engine.block.X, RBF(GAMMA), point.state
     candidates = X[:N_CANDIDATES]
-    columns = kernel.columns(X[:N_CENTRES], np.float32, augment)
+    columns = kernel.columns(X[:N_CENTRES], np.float32, BENCH)
 
     def evaluate(start, stop):
         columns(X[start:stop])

@@ -27,11 +27,13 @@ from skauc.validation import (
     is_number,
     is_sequence,
 )
+from skauc.workbench import Workbench
 
 Rows = np.ndarray | sparse.csr_array
 Columns = Callable[[Rows], np.ndarray]
-# Writes [x, |x|^2, 1] with x = roots * (row - origin) for each row, given roots and the place.
-Augment = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+
+# Makes new arrays with NumPy alone.
+PLAIN = Workbench()
 
 KERNELS = ("rbf", "laplacian", "polynomial", "linear")
 
@@ -42,23 +44,14 @@ _FLOAT32_REACH = 256.0
 _FLOAT64_REACH = 1024.0
 
 
-def augment(rows: np.ndarray, origin: np.ndarray, roots: np.ndarray, out: np.ndarray) -> None:
-    """Augment rows with NumPy alone: prediction is not to load a compiler."""
-    n_features = rows.shape[1]
-    scaled = out[:, :n_features]
-    np.multiply(rows - origin, roots, out=scaled, casting="same_kind")
-    np.einsum("ij,ij->i", scaled, scaled, out=out[:, n_features])
-    out[:, n_features + 1] = 1
-
-
 class Kernel(Protocol):
     """What the rest of the library knows of a kernel."""
 
-    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
+    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
         """Return the function that maps rows to the block k(row, centre).
 
-        Values are of the given type where that is precise enough, in float64 elsewhere. Kernels
-        that are made from a product of augmented rows take the way to augment them.
+        Values are of the given type where that is precise enough, in float64 elsewhere. They may
+        be in an array of the bench, and then last until the next call in the same thread.
         """
 
     def diagonal(self, centres: Rows) -> np.ndarray:
@@ -75,18 +68,18 @@ class RBF:
     gamma: float | np.ndarray
     scales: np.ndarray | None = None
 
-    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
+    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
             return _sparse_rbf(self.gamma, self.scales, centres, dtype)
-        return _dense_rbf(self.gamma, self.scales, centres, dtype, augment)
+        return _dense_rbf(self.gamma, self.scales, centres, dtype, bench)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return ones."""
         return np.ones(centres.shape[0])
 
 
-def _dense_rbf(gamma, scales, centres: np.ndarray, dtype, augment: Augment) -> Columns:
+def _dense_rbf(gamma, scales, centres: np.ndarray, dtype, bench: Workbench) -> Columns:
     """Write -gamma |x - z|^2 as one product: [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
 
     Rows and centres are first moved to the centres' mean and multiplied by sqrt(gamma), so that
@@ -117,11 +110,12 @@ def _dense_rbf(gamma, scales, centres: np.ndarray, dtype, augment: Augment) -> C
     roots = np.full(n_features, root, origin.dtype)
 
     def block(rows: np.ndarray) -> np.ndarray:
-        left = np.empty((len(rows), n_features + 2), dtype)
-        augment(rows, origin, roots, left)
+        left = bench.array("augmented", (len(rows), n_features + 2), dtype)
+        bench.augment(rows, origin, roots, left)
         # Rounding can leave an exponent just above zero. To cut it off would cost as much as
         # the exponentials and would not make the values more precise.
-        exponent = left @ right
+        exponent = bench.array("kernel", (len(rows), right.shape[1]), dtype)
+        np.matmul(left, right, out=exponent)
         return np.exp(exponent, out=exponent)
 
     return block
@@ -156,7 +150,7 @@ class Laplacian:
 
     gamma: float
 
-    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
+    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
         """Return a function over scikit-learn's city-block distances."""
 
         def block(rows: Rows) -> np.ndarray:
@@ -181,7 +175,7 @@ class Polynomial:
     degree: int
     coef0: float
 
-    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
+    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
         """Return a function over inner products, in float64: values have any magnitude."""
         return lambda rows: self._power(_inner(rows, centres))
 
@@ -199,7 +193,7 @@ class Polynomial:
 class Linear:
     """k(x, z) = x.z."""
 
-    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
+    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
         """Return a function over inner products, in float64: values have any magnitude."""
         return lambda rows: _inner(rows, centres)
 
@@ -226,7 +220,7 @@ class CallableKernel:
 
     function: Callable
 
-    def columns(self, centres: Rows, dtype, augment: Augment = augment) -> Columns:
+    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
         """Return the function with its centres fixed and its result checked."""
         return lambda rows: self._checked(rows, centres)
 

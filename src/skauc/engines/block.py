@@ -20,6 +20,7 @@ from skauc.engines import passes
 from skauc.engines.base import CandidateSlopes, KernelMoments
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Rows
+from skauc.workbench import ThreadBench
 
 # Up to here float64 columns and sorted pairs cost next to nothing and are exact.
 EXACT_ROWS = 10_000
@@ -38,6 +39,16 @@ EVEN_SHARE = 0.3
 SHIFT_ROWS = 1024
 
 Sums = tuple[np.ndarray, ...]
+
+
+class CompiledBench(ThreadBench):
+    """Augments rows in one compiled pass."""
+
+    augment = staticmethod(passes.augment)
+
+
+# What tasks work in, an array of each name for each thread.
+BENCH = CompiledBench()
 
 
 def column_dtype(n_rows: int) -> np.dtype:
@@ -149,7 +160,7 @@ class RowBlock:
     def column(self, kernel: Kernel, centre: Rows) -> np.ndarray:
         """Return k(., centre)."""
         out = np.empty(self.n_rows)
-        columns = kernel.columns(centre, self.columns.dtype, passes.augment)
+        columns = kernel.columns(centre, self.columns.dtype, BENCH)
         width = self.n_features + 2
 
         def fill(start, stop):
@@ -185,7 +196,7 @@ class RowBlock:
     ) -> None:
         """Make the columns from the given one on K_.Z transform."""
         last = first + transform.shape[1]
-        columns = kernel.columns(centres, self.columns.dtype, passes.augment)
+        columns = kernel.columns(centres, self.columns.dtype, BENCH)
         transform = transform.astype(self.columns.dtype)
         width = self.n_features + 2 * transform.shape[1]
 
@@ -271,7 +282,7 @@ class RowBlock:
     ) -> Sums:
         """Stream the candidates' columns once; rows without a violating partner are not visited."""
         n_centres, n_columns, cells = centres.shape[0], len(shift), curved.coarse
-        columns = kernel.columns(centres, self.columns.dtype, passes.augment)
+        columns = kernel.columns(centres, self.columns.dtype, BENCH)
         residual = state.residual
         width = n_centres + n_columns + self.n_features + 2
 
@@ -284,7 +295,7 @@ class RowBlock:
             active = np.flatnonzero((residual[start:stop] != 0) | (curvature != 0))
             for part in _cache_blocks(0, len(active), width):
                 rows, curves = start + active[part], curvature[active[part]]
-                block = columns(self.X[rows])
+                block = columns(self._take(rows))
                 passes.add_candidates(
                     block,
                     rows,
@@ -306,7 +317,7 @@ class RowBlock:
 
     def _packed(self, rows, shift, factors, cells: pairs.Cells, sums) -> np.ndarray:
         """Return the columns of some rows, less a shift and times factors; add them to cells."""
-        packed = np.empty((len(rows), len(shift)), self.columns.dtype)
+        packed = self._array("packed", len(rows), len(shift))
         passes.pack(
             self.columns,
             rows,
@@ -336,8 +347,8 @@ class RowBlock:
             active = start + np.flatnonzero(residual[start:stop])
             for part in _cache_blocks(0, len(active), n_centres + n_features):
                 rows = active[part]
-                block = np.empty((len(rows), n_centres), self.columns.dtype)
-                moved = np.empty((len(rows), n_features), self.columns.dtype)
+                block = self._array("packed", len(rows), n_centres)
+                moved = self._array("moved", len(rows), n_features)
                 slopes = np.empty(len(rows))
                 passes.pack_slopes(
                     self.columns, size - n_centres, rows, residual, weights, block, total, slopes
@@ -347,6 +358,18 @@ class RowBlock:
             return first, total, second
 
         return add_up(self.run_matrix(accumulate, n_centres + 2 * n_features))
+
+    def _array(self, name: str, n_rows: int, width: int) -> np.ndarray:
+        """Return an array for a part of a task, which lasts until the next of its name."""
+        return BENCH.array(name, (n_rows, width), self.columns.dtype)
+
+    def _take(self, rows: np.ndarray) -> Rows:
+        """Return some rows; they last until the next are taken."""
+        if sparse.issparse(self.X):
+            return self.X[rows]
+        taken = BENCH.array("rows", (len(rows), self.n_features), self.X.dtype)
+        # To raise an error for a row that is not there, NumPy would make a copy first.
+        return np.take(self.X, rows, axis=0, out=taken, mode="clip")
 
     def _readable(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return a dense array and where in it the rows are."""

@@ -7,11 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Columns, Kernel, Rows, same_format
+from skauc.kernels import PLAIN, Columns, Kernel, Rows, same_format
+from skauc.workbench import ThreadBench
 
 _BLOCK = 1 << 17
 # Largest error of a score, in units of the margin, that float32 kernel values may cause.
 _FLOAT32_ERROR = 1e-5
+# What the blocks of many rows are made in, an array of each name for each thread.
+BENCH = ThreadBench()
 
 
 def evaluate_expansion(
@@ -30,7 +33,8 @@ def make_expansion(kernel: Kernel, centres: Rows, coef: np.ndarray, like: Rows) 
     float32 only where the coefficients do not blow its error up.
     """
     dtype = _value_dtype(like, coef)
-    columns = kernel.columns(same_format(centres, like), dtype)
+    bench = PLAIN if like.shape[0] <= _block_rows(*centres.shape) else BENCH
+    columns = kernel.columns(same_format(centres, like), dtype, bench)
     rounded = coef.astype(dtype, copy=False)
 
     def expansion(rows: Rows) -> np.ndarray:
@@ -48,7 +52,7 @@ def map_rows(
     Rows are read one block at a time: a memory-mapped array need not fit into memory.
     """
     n_rows = rows.shape[0]
-    block_rows = max(_BLOCK // (n_centres + rows.shape[1] + 2), 64)
+    block_rows = _block_rows(n_centres, rows.shape[1])
     out = np.empty((n_rows, *shape))
     if n_rows <= block_rows:
         out[:] = score(rows)
@@ -60,6 +64,11 @@ def map_rows(
     with RowThreads(n_jobs) as threads:
         list(threads.map(fill, n_rows, block_rows))
     return out
+
+
+def _block_rows(n_centres: int, n_features: int) -> int:
+    """Return how many rows make a block that fits the cache."""
+    return max(_BLOCK // (n_centres + n_features + 2), 64)
 
 
 def _value_dtype(rows: Rows, coef: np.ndarray):
