@@ -368,8 +368,9 @@ class RowBlock:
         if sparse.issparse(self.X):
             return self.X[rows]
         taken = BENCH.array("rows", (len(rows), self.n_features), self.X.dtype)
-        # To raise an error for a row that is not there, NumPy would make a copy first.
-        return np.take(self.X, rows, axis=0, out=taken, mode="clip")
+        # NumPy's own would first copy all rows where they are not contiguous.
+        passes.take(self.X, rows, taken)
+        return taken
 
     def _readable(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return a dense array and where in it the rows are."""

@@ -17,9 +17,19 @@ def augment(rows, origin, roots, out):
         square = out.dtype.type(0)
         for j in range(n_features):
             out[i, j] = (rows[i, j] - origin[j]) * roots[j]
+        # In a loop of its own its order does not depend on how the rows lie in memory.
+        for j in range(n_features):
             square += out[i, j] * out[i, j]
         out[i, n_features] = square
         out[i, n_features + 1] = 1
+
+
+@njit(cache=True, nogil=True)
+def take(X, rows, out):
+    """Copy some rows."""
+    for r in range(len(rows)):
+        for j in range(X.shape[1]):
+            out[r, j] = X[rows[r], j]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
