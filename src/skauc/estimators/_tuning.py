@@ -44,8 +44,11 @@ REFINED_CS = (1.0, 10.0)
 REFINED_TO_THE_END = 2
 # How far the AUC of refined models may be behind on the first fold; the n-th part on n folds.
 BEHIND = 0.01
-# Structures that are compared at full size, and how far from the C that was best for them.
-SURVIVORS = 2
+# Structures that are compared at full size on the first folds, those that are on all, and how far
+# from the C that was best for them. A small basis flatters the linear term: the best with and
+# without it come with each scaling.
+SURVIVORS = 4
+FOLLOWED = 2
 NEAR = 1
 
 
@@ -128,7 +131,7 @@ class Tuner:
                 (Job(s, fold, Cs[::2], few, sizes, sizes) for s in settings for fold in numbers),
                 folds,
             )
-            return _best_of_each_scaling_first(self._ranked_structures(n_first))
+            return _best_of_each_kind_first(self._ranked_structures(n_first))
 
         # Widths first, without or with the linear term as it comes; then the other way with the
         # widths that are best with each scaling.
@@ -153,7 +156,7 @@ class Tuner:
         return fold.few(self.data, SCREENING_ROWS, SCREENING_ROWS // 2, random_state)
 
     def _follow(self, survivors: list) -> None:
-        """Compare at full size on the first folds; go on with the best on the others."""
+        """Compare at full size on the first folds; go on with the best few on the others."""
         n_first, n_candidates = self._n_first(), -(-self.base.n_candidates // 2)
         sizes = sorted(retraining_sizes(self.base.retrain, self.base.n_basis))
         # Every second of them, the last included: a step of about the root of two.
@@ -170,9 +173,9 @@ class Tuner:
             )
 
         run(survivors, range(n_first))
-        best = self._ranked_structures(n_first)[0]
-        winner = [(s, near) for s, near in survivors if s.structure == best]
-        run(winner, range(n_first, len(self.folds)))
+        best = self._ranked_structures(n_first)[:FOLLOWED]
+        winners = [(s, near) for s, near in survivors if s.structure in best]
+        run(winners, range(n_first, len(self.folds)))
 
     def _refine(self, starts: list[Setting], *, is_asked_for: bool) -> None:
         """Refine on one fold, on the first few, on all: each time what is not far behind."""
@@ -294,9 +297,10 @@ def _plain_settings(settings: list[Setting]) -> list[Setting]:
     return list({s.scaling: s for s in reversed(ordered)}.values())
 
 
-def _best_of_each_scaling_first(ranked: list[tuple]) -> list[tuple]:
-    """Return the structures in their order, but the first of every scaling before the others."""
-    first = list({structure[0]: structure for structure in reversed(ranked)}.values())
+def _best_of_each_kind_first(ranked: list[tuple]) -> list[tuple]:
+    """Return the structures in order, but first the best of each scaling and linear term."""
+    kinds = {(structure[0], structure[2]): structure for structure in reversed(ranked)}
+    first = list(kinds.values())
     first.sort(key=ranked.index)
     return first + [structure for structure in ranked if structure not in first]
 
