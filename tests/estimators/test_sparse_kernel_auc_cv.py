@@ -360,8 +360,8 @@ def test_it_works_at_the_end_of_a_pipeline():
 def test_callbacks_hear_of_every_fold():
     listener = Listener(lambda model: False)
     model = make(linear_term=False).set_callbacks(listener).fit(X, y)
-    # Two widths on two folds; again at full size; the better one on the third.
-    assert len(listener.models) == 2 * 2 + 2 * 2 + 1
+    # Two widths on two folds; again at full size; both on the third.
+    assert len(listener.models) == 2 * 2 + 2 * 2 + 2
     assert hasattr(model, "best_params_")
 
 
