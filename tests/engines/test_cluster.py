@@ -221,10 +221,14 @@ def test_options_do_what_they_do_elsewhere(client, rows, parameters):
     assert_allclose(model.score(X_test, y_test), expected.score(X_test, y_test), atol=1e-4)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"linear_term": True, "scaling": "rank"}])
+@pytest.mark.parametrize(
+    "parameters",
+    [{"refine": True}, {"refine": True, "linear_term": True, "scaling": "rank"}, {"refine": 6}],
+    ids=str,
+)
 def test_a_refined_model(client, rows, parameters):
     X, y, X_test, y_test = rows
-    model = SparseKernelAUC(8, refine=True, random_state=0, **parameters)
+    model = SparseKernelAUC(8, random_state=0, **parameters)
     expected = clone(model).fit(X, y)
     model.fit(*as_dask(X, y, 3))
     # The same rows to the last bit: a descent would turn any difference into another model.

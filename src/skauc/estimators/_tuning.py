@@ -90,6 +90,11 @@ class Job:
     judged: Collection[int]
 
 
+def refinement_for(n_rows: int) -> bool | int:
+    """Return how so many rows are refined: as rows held out say, or by a number of steps."""
+    return STEPS_OF_FEW_ROWS if n_rows < FEW_ROWS else True
+
+
 class Tuner:
     """Scores settings on folds, the promising ones on all of them."""
 
@@ -113,7 +118,7 @@ class Tuner:
         starts = [best]
         if not FEW_ROWS <= self.data.n_rows < MANY_ROWS:
             starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
-        refine = STEPS_OF_FEW_ROWS if self.data.n_rows < FEW_ROWS else True
+        refine = refinement_for(self.data.n_rows)
         starts = (replace(s, refine=refine, n_basis=self.base.n_basis) for s in starts)
         return list(dict.fromkeys(starts))
 

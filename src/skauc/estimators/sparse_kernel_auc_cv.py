@@ -14,7 +14,7 @@ from skauc.classifier import fitted_attributes, unchanged_on_error
 from skauc.engines import read_training
 from skauc.estimators._classifier import PathClassifier
 from skauc.estimators._folds import RowFold, lot_folds
-from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner
+from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner, refinement_for
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_gamma, resolve_gammas
@@ -213,7 +213,8 @@ class SparseKernelAUCCV(PathClassifier):
             if found is None:
                 raise
             interrupt, (chosen, score) = error, found
-            chosen = replace(chosen, refine=chosen.refine or False not in refine)
+            if False not in refine and not chosen.refine:
+                chosen = replace(chosen, refine=refinement_for(data.n_rows))
         self.best_params_, self.best_score_ = chosen.parameters(), score
         return interrupt
 
@@ -330,7 +331,7 @@ class SparseKernelAUCCV(PathClassifier):
     def _possible_refinement(self, data: TrainingData, folds: list) -> tuple[bool, ...]:
         """Return whether to refine, without True where a fold has too few rows to hold some out."""
         refine = tuple(map(bool, _as_tuple(self.refine)))
-        if True not in refine or data.n_rows < FEW_ROWS:
+        if True not in refine or refinement_for(data.n_rows) is not True:
             return refine
         if all(min(fold.training_counts(data)) >= 2 for fold in folds):
             return refine
