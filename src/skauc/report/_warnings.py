@@ -194,7 +194,8 @@ def _overfit(interval: AUCInterval, train_auc) -> list[DataWarning]:
             f"Its AUC is {train_auc:.3f} on the rows it was fitted to and {interval.auc:.3f} on "
             "the test rows.",
             "Try fewer centres (truncate) or a smaller C; SparseKernelAUCCV chooses both. If "
-            "training and test rows come from different times or places, this may be a shift instead.",
+            "training and test rows come from different times or places, this may be a shift "
+            "instead.",
         )
     ]
 
