@@ -91,9 +91,7 @@ def n_numbers(model) -> int:
     """Return how many numbers the fitted model stores, about: its pickle over eight bytes."""
     last = model[-1]
     if isinstance(last, SparseKernelAUCCV):
-        n_basis, n_features = last.basis_vectors_.shape
-        ranks = 0 if last.scaling_ is None else last.scaling_.knots.size + last.scaling_.levels.size
-        return n_basis * (n_features + 1) + 2 * n_features + 2 + ranks
+        return last.best_estimator_._model.n_numbers
     return len(pickle.dumps(last)) // 8
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from skauc.engines.expansion import make_expansion, map_rows
 from skauc.kernels import Columns, Kernel, Linear, Rows
-from skauc.scaling import RankScaling
+from skauc.scaling import FeatureMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +28,24 @@ class Model:
     linear_coef: np.ndarray | None
     intercept: float
     generation: int
-    scaling: RankScaling | None = None
+    scaling: FeatureMap | None = None
 
     @classmethod
     def linear(cls, coef: np.ndarray, intercept: float) -> Model:
         """Return coef.x + intercept, a model without centres."""
         centres, none = np.zeros((0, len(coef))), np.zeros(0)
         return cls(Linear(), centres, none.astype(np.int64), none, coef, intercept, 0)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers the model keeps: centres, coefficients, scales, line, ranks, axes."""
+        parts = [self.coef, self.linear_coef, getattr(self.kernel, "scales", None)]
+        if self.scaling is not None:
+            parts.append(self.scaling.axes)
+            if self.scaling.ranks is not None:
+                parts += [self.scaling.ranks.knots, self.scaling.ranks.levels]
+        n_small = sum(np.size(part) for part in parts if part is not None)
+        return int(np.prod(self.centres.shape)) + n_small + 1
 
     def scaled(self, rows: Rows) -> Rows:
         """Return the rows as the kernel sees them."""

@@ -1,13 +1,15 @@
-"""Features by rank: a monotone map per feature that tames heavy tails and odd units.
+"""What is done to features before the kernel sees them: ranks, and a turn to their principal axes.
 
-A kernel sees distances, so a feature with a few huge values hides everything else. Ranks do not
-care about units or tails, which is much of what trees have over kernels on raw tables.
+A kernel sees distances, so a feature with a few huge values hides everything else. Ranks, a
+monotone map per feature, do not care about units or tails, which is much of what trees have over
+kernels on raw tables. Features that go together are seen better along their principal axes: where
+length scales are learnt there is one for what they share and one for what sets them apart.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from statistics import NormalDist
 
@@ -19,9 +21,9 @@ from skauc.moments import feature_moments
 from skauc.validation import TrainingData, WeightedRows
 
 SCALINGS = (None, "rank", "normal")
-# Knots of each feature's map, and the rows that decide where they lie.
+# Knots of each feature's map, and the rows that decide where they and the axes lie.
 N_KNOTS = 100
-KNOT_ROWS = 100_000
+DECIDING_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +45,13 @@ class RankScaling:
 
     @classmethod
     def of(cls, data: TrainingData, word: str) -> RankScaling:
-        """Return the maps that spread these rows like that; a row counts as often as it weighs.
-
-        Where there are many rows, some of them, as many of each class as is its share, decide.
-        """
+        """Return the maps that spread these rows like that; a row counts as often as it weighs."""
         if data.is_sparse:
             raise InvalidDataError(
                 f"`scaling`={word!r} needs dense rows; got a sparse matrix. Use `scaling`=None, "
                 "or pass X.toarray()."
             )
-        lottery = Lottery(data, seed=0)
-        share = min(KNOT_ROWS / sum(lottery.counts), 1.0)
-        some = tuple(math.ceil(share * count) for count in lottery.counts)
-        rows = data.take(lottery.between((0, 0), some))
-        X, weights = np.asarray(rows.X, dtype=np.float64), rows.weights
+        X, weights = _deciding_rows(data)
         maps = [_mid_ranks(column, weights) for column in X.T]
         knots, half_steps = (np.stack(part, axis=1) for part in zip(*maps, strict=True))
         n_features = X.shape[1]
@@ -84,6 +79,32 @@ class RankScaling:
         return np.stack([np.interp(*column) for column in columns], axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """Ranks, if any, then a turn to the axes in the columns of ``axes``, if any."""
+
+    ranks: RankScaling | None = None
+    axes: np.ndarray | None = None
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the rows as the kernel sees them, in their own precision."""
+        X = X if self.ranks is None else self.ranks.transform(X)
+        return X if self.axes is None else X @ self.axes.astype(X.dtype, copy=False)
+
+    def inverse(self, images: np.ndarray) -> np.ndarray:
+        """Return rows whose images these are; beyond the range of the ranks, its ends."""
+        images = images if self.axes is None else np.asarray(images) @ self.axes.T
+        return images if self.ranks is None else self.ranks.inverse(images)
+
+    def along_features(self, scales: np.ndarray) -> np.ndarray:
+        """Return how far a step along each feature is for scales along the axes."""
+        return scales if self.axes is None else np.sqrt(self.axes**2 @ scales**2)
+
+    def slopes_by_feature(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the linear coefficients of the features for those of the axes."""
+        return slopes if self.axes is None else self.axes @ slopes
+
+
 def check_scaling(scaling) -> None:
     """Raise an error unless ``scaling`` is one of `SCALINGS`."""
     if scaling is not None and not (isinstance(scaling, str) and scaling in SCALINGS):
@@ -93,12 +114,51 @@ def check_scaling(scaling) -> None:
         )
 
 
-def scale(scaling: str | None, data: TrainingData) -> tuple[RankScaling | None, TrainingData]:
-    """Return the maps that a parameter asks for, and the data as the kernel is to see them."""
+def scale(scaling: str | None, data: TrainingData) -> tuple[FeatureMap | None, TrainingData]:
+    """Return the map that a parameter asks for, and the data behind it."""
     if scaling is None:
         return None, data
-    ranks = RankScaling.of(data, scaling)
+    ranks = FeatureMap(RankScaling.of(data, scaling))
     return ranks, data.transformed(ranks.transform)
+
+
+def turn(scaled: FeatureMap | None, data: TrainingData) -> tuple[FeatureMap, TrainingData]:
+    """Return the map with the principal axes of the data behind it, and the data along them."""
+    if data.is_sparse:
+        raise InvalidDataError(
+            "`rotate` needs dense rows; got a sparse matrix. Use rotate=False, or pass X.toarray()."
+        )
+    axes = principal_axes(*_deciding_rows(data))
+    turned = FeatureMap(axes=axes)
+    return replace(scaled or turned, axes=axes), data.transformed(turned.transform)
+
+
+def principal_axes(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the axes in columns, that of the greatest variance first, in single precision.
+
+    Their signs are such that the greatest part of each is positive.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = X - np.average(X, axis=0, weights=weights)
+        covariance = (centred.T * weights) @ centred
+    if not np.isfinite(covariance).all():
+        raise InvalidDataError(
+            "The variances of the features overflow, so that they have no principal axes. Scale "
+            "them, for instance with sklearn.preprocessing.StandardScaler, or use rotate=False."
+        )
+    greatest = max(np.abs(covariance).max(), np.finfo(np.float64).tiny)
+    axes = np.linalg.eigh(covariance / greatest)[1][:, ::-1]
+    longest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
+    return (axes * np.sign(longest)).astype(np.float32).astype(np.float64)
+
+
+def _deciding_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows, of many some, as many of each class as is its share; and their weights."""
+    lottery = Lottery(data, seed=0)
+    share = min(DECIDING_ROWS / sum(lottery.counts), 1.0)
+    some = tuple(math.ceil(share * count) for count in lottery.counts)
+    rows = data.take(lottery.between((0, 0), some))
+    return np.asarray(rows.X, dtype=np.float64), rows.weights
 
 
 def _shares(n_knots: int) -> np.ndarray:

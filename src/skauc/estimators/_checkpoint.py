@@ -23,7 +23,7 @@ from skauc.basis import Basis
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import Kernel, Rows
 from skauc.model import Model, PathRecord
-from skauc.scaling import RankScaling
+from skauc.scaling import FeatureMap
 
 FORMAT = 1
 # Parameters that do not change the model.
@@ -111,7 +111,7 @@ class Checkpoint:
             Path(name).unlink(missing_ok=True)
             raise
 
-    def load(self, basis: Basis, scaling: RankScaling | None, is_sparse: bool) -> Progress | None:
+    def load(self, basis: Basis, scaling: FeatureMap | None, is_sparse: bool) -> Progress | None:
         """Return what the file holds, None if there is none; the random numbers go on from it."""
         if not self.path.exists():
             return None

@@ -43,14 +43,17 @@ class PathClassifier(CallbackMixin, RankingClassifier):
     def feature_relevance_(self) -> np.ndarray:
         """Spread of the training rows along each feature, in length scales of the kernel."""
         check_is_fitted(self)
-        return self.feature_spread_ / self.length_scales_
+        inverse = 1.0 / self.length_scales_
+        if self.scaling_ is not None:
+            inverse = self.scaling_.along_features(inverse)
+        return self.feature_spread_ * inverse
 
     def rank_features(self) -> list[tuple[str, float]]:
         """Return features and their relevance, the most relevant first.
 
         The relevance of a feature is the standard deviation of the training rows along it, after
         scaling by ranks where there is one, over its length scale: how far apart the kernel sees
-        them. It tells by which features the kernel
+        two rows that differ by so much in this feature alone. It tells by which features the kernel
         part of the model tells rows apart. It says nothing of the direction of an effect, of
         causes, or of the linear part (see ``linear_coef_``), and of two features that carry the
         same information either one may be first. Without refinement all length scales are 1.

@@ -23,7 +23,7 @@ from skauc.moments import feature_moments, rounded
 from skauc.objective import Objective, Point
 from skauc.path import Place, Walker, walk
 from skauc.refine import Refined, Refiner, Shape, solve_for_shape
-from skauc.scaling import RankScaling
+from skauc.scaling import FeatureMap
 from skauc.selection import Selector
 from skauc.validation import TrainingData
 
@@ -88,7 +88,7 @@ class Fitting:
         minimise: Callable,
         data: TrainingData,
         linear: LinearTerm | None = None,
-        scaling: RankScaling | None = None,
+        scaling: FeatureMap | None = None,
         sample: TrainingData | None = None,
         checkpoint: Checkpoint | None = None,
     ):

@@ -35,9 +35,10 @@ SCREENING_ROWS = 8000
 # where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
 FEW_ROWS = 1000
 MANY_ROWS = 2000
-# The numbers of steps that are tried where there are few rows, more, and many. Nothing is held out
-# for them: of few rows, or few positives, a part held out would be missed and would say little.
-STEPS_OF_FEW_ROWS, STEPS, STEPS_OF_MANY_ROWS = (10,), (20,), (20, 60)
+# The steps of a refinement, where there are few rows, and the steps that the best of those of many
+# rows are tried with, too. Nothing is held out: of few rows, or few positives, a part held out would
+# be missed and would say little.
+STEPS, STEPS_OF_FEW_ROWS, MORE_STEPS = 20, 10, 60
 # A smaller difference in AUC is none, however sure it is.
 NO_DIFFERENCE = 5e-4
 # The Cs at which it starts there, how many of its starts are followed after one fold, the n-th
@@ -65,6 +66,7 @@ class Setting:
     refine: bool | int
     C: float
     n_basis: int
+    rotate: bool = False
 
     def parameters(self) -> dict:
         """Return the parameters of `SparseKernelAUC`."""
@@ -74,7 +76,7 @@ class Setting:
     @property
     def structure(self) -> tuple:
         """What the columns depend on."""
-        return self.scaling, self.gamma, self.linear_term, self.refine
+        return self.scaling, self.gamma, self.linear_term, self.rotate, self.refine
 
 
 Scores = dict[Setting, np.ndarray]
@@ -93,11 +95,9 @@ class Job:
     judged: Collection[int]
 
 
-def steps_for(n_rows: int) -> tuple[int, ...]:
-    """Return the numbers of steps by which so many rows are refined."""
-    if n_rows < FEW_ROWS:
-        return STEPS_OF_FEW_ROWS
-    return STEPS if n_rows < MANY_ROWS else STEPS_OF_MANY_ROWS
+def steps_for(n_rows: int) -> int:
+    """Return the number of steps by which so many rows are refined."""
+    return STEPS_OF_FEW_ROWS if n_rows < FEW_ROWS else STEPS
 
 
 class Tuner:
@@ -109,25 +109,30 @@ class Tuner:
         self.scores: dict[Setting, dict[int, float]] = {}
         self.screened: dict[Setting, dict[int, float]] = {}
 
-    def search(self, settings: list[Setting], Cs: tuple[float, ...], refine: tuple[bool, ...]):
-        """Screen the structures, follow the best to the end, then refine."""
+    def search(
+        self,
+        settings: list[Setting],
+        Cs: tuple[float, ...],
+        refine: tuple[bool, ...],
+        rotate: tuple[bool, ...],
+    ) -> None:
+        """Screen the structures, follow the best to the end, then refine, turned or not."""
         best = replace(settings[0], C=Cs[len(Cs) // 2])
         if False in refine or len(settings) > 1 or len(Cs) > 1:
             self._follow(self._screen(settings, Cs))
             best = self.best_mean()
         if True in refine:
-            self._refine(self._starts(best, settings, Cs), is_asked_for=False not in refine)
+            starts = self._starts(best, settings, Cs, rotate)
+            self._refine(starts, is_asked_for=False not in refine)
 
-    def _starts(self, best: Setting, settings: list[Setting], Cs: tuple[float, ...]) -> list:
+    def _starts(self, best: Setting, settings: list[Setting], Cs, rotate) -> list[Setting]:
         """Return what refinement goes on from: the best pursuit, and a plain kernel's."""
         starts = [best]
         if not FEW_ROWS <= self.data.n_rows < MANY_ROWS:
             starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
-        return [
-            replace(start, refine=n_steps, n_basis=self.base.n_basis)
-            for start in dict.fromkeys(starts)
-            for n_steps in steps_for(self.data.n_rows)
-        ]
+        own = {"refine": steps_for(self.data.n_rows), "n_basis": self.base.n_basis}
+        starts = dict.fromkeys(replace(start, **own) for start in starts)
+        return [replace(start, rotate=turned) for start in starts for turned in rotate]
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return the best structures on few folds and rows, each with the Cs near its own."""
@@ -205,6 +210,9 @@ class Tuner:
             n_kept = max(REFINED_AT_FIRST // n_done, REFINED_TO_THE_END)
             near = [s for s in in_order[:n_kept] if self._is_in_sight(s, n_done)]
             starts = near or ahead
+        if self.data.n_rows >= MANY_ROWS:
+            longer = [replace(start, refine=MORE_STEPS) for start in starts]
+            self._run(self._refinements(longer, range(n_folds)), self.folds)
 
     def _refinements(self, starts: list[Setting], folds: range) -> Iterator[Job]:
         n_candidates = -(-self.base.n_candidates // 2)
@@ -300,7 +308,13 @@ class Tuner:
         good = [s for s in complete if bool(s.refine) in refine and is_as_good(s)]
         return min(
             good,
-            key=lambda s: (s.n_basis, s.refine, s.linear_term, -round(complete[s].mean(), 6), s.C),
+            key=lambda s: (
+                s.n_basis,
+                bool(s.refine),
+                s.linear_term,
+                -round(complete[s].mean(), 6),
+                s.C,
+            ),
         )
 
 

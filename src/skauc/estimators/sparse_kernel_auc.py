@@ -31,7 +31,7 @@ from skauc.newton import SOLVERS, make_step, minimise
 from skauc.objective import Objective, pair_weight
 from skauc.path import SCHEDULES, retraining_sizes
 from skauc.refine import Refiner
-from skauc.scaling import check_scaling, scale
+from skauc.scaling import check_scaling, scale, turn
 from skauc.selection import SELECTIONS, make_selector
 from skauc.validation import (
     TrainingData,
@@ -84,6 +84,10 @@ class SparseKernelAUC(PathClassifier):
         piecewise linear map, before the kernel sees it; "normal" by what a normal variable has at
         that rank, which keeps more of the tails. For tables as they come, with heavy tails and odd
         units; dense rows only.
+    rotate : bool, default=False
+        Turn the features, as they come out of ``scaling``, to their principal axes. It changes
+        nothing for an "rbf" kernel by itself; ``refine`` then learns one length scale per axis
+        instead of one per feature, which is better where features go together. Dense rows only.
     selection : {"orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"}, \
             default="orthogonal"
         How the next centre is chosen among the candidates: by the gain of one Newton step over
@@ -161,13 +165,14 @@ class SparseKernelAUC(PathClassifier):
         The kernel's gamma as a number; with several widths, that of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
         Learnt length scales, ones without refinement: the kernel compares x / length_scales_,
-        with x in the units of ``scaling_`` where there is one.
-    scaling_ : RankScaling or None
-        The maps of the features.
+        with x in the units of ``scaling_`` where there is one, along its axes with ``rotate``.
+    scaling_ : FeatureMap or None
+        What is done to the features before the kernel sees them: the maps of ``scaling`` in
+        ``scaling_.ranks``, the axes of ``rotate`` in the columns of ``scaling_.axes``.
     feature_spread_ : ndarray of shape (n_features_in_,)
-        Standard deviations of the features, after scaling.
+        Standard deviations of the features, after ``scaling``.
     feature_relevance_ : ndarray of shape (n_features_in_,)
-        ``feature_spread_ / length_scales_``; see `rank_features` for what it means.
+        ``feature_spread_`` in length scales; see `rank_features` for what it means.
     n_iter_ : int
         Newton iterations in all.
     path_ : list of PathRecord
@@ -226,6 +231,7 @@ class SparseKernelAUC(PathClassifier):
         coef0=1.0,
         linear_term=False,
         scaling=None,
+        rotate=False,
         selection="orthogonal",
         n_candidates=100,
         retrain="geometric",
@@ -249,6 +255,7 @@ class SparseKernelAUC(PathClassifier):
         self.coef0 = coef0
         self.linear_term = linear_term
         self.scaling = scaling
+        self.rotate = rotate
         self.selection = selection
         self.n_candidates = n_candidates
         self.retrain = retrain
@@ -266,7 +273,7 @@ class SparseKernelAUC(PathClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.scaling is None
+        tags.input_tags.sparse = self.scaling is None and not self.rotate
         return tags
 
     @with_callbacks
@@ -304,6 +311,9 @@ class SparseKernelAUC(PathClassifier):
     def _fit_rows(self, data: TrainingData, X=None, y=None, sample_weight=None):
         """Fit to clean rows; callbacks are told of those that were passed."""
         scaling, data = scale(self.scaling, data)
+        self.feature_spread_ = np.sqrt(feature_moments(data)[1])
+        if self.rotate:
+            scaling, data = turn(scaling, data)
         random_state = check_random_state(self.random_state)
         held_out = None
         if self.early_stopping or self._is_refined_by_validation():
@@ -311,7 +321,6 @@ class SparseKernelAUC(PathClassifier):
         elif self.refine:
             held_out = hold_out_none(data, random_state)
         self.classes_ = data.classes
-        self.feature_spread_ = np.sqrt(feature_moments(data)[1])
         capacity = self._capacity(data)
         make = partial(make_engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows)
         reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
@@ -437,7 +446,7 @@ class SparseKernelAUC(PathClassifier):
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
         check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
         check_scaling(self.scaling)
-        for name in ("linear_term", "early_stopping"):
+        for name in ("linear_term", "rotate", "early_stopping"):
             check_boolean(name, getattr(self, name))
         check_refine(self.refine)
         if self.refine and self.kernel != "rbf":

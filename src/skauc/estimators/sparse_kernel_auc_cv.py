@@ -60,6 +60,9 @@ class SparseKernelAUCCV(PathClassifier):
         Whether to refine centres and scales. True stands for a number of steps on all rows, none
         of them held out: ten where there are fewer than a thousand rows, then twenty, from two
         thousand on twenty or sixty.
+    rotate : bool or sequence of bools, default=(False, True)
+        Whether to refine along the principal axes of the features. Only where they take no more
+        numbers than the centres, that is, up to ``n_basis`` features, and not with sparse rows.
     n_candidates : int, default=100
         As in `SparseKernelAUC`.
     cv : None, int, cross-validation generator or iterable, default=None
@@ -87,8 +90,8 @@ class SparseKernelAUCCV(PathClassifier):
         ``dual_coef_``, ``path_`` and so on) are this estimator's own, too.
     cv_results_ : dict of ndarrays
         One entry per setting that came through the first comparison: ``param_scaling``,
-        ``param_C``, ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_n_basis``,
-        ``split0_test_score`` and so on (NaN on folds where it was not tried),
+        ``param_C``, ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
+        ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where it was not tried),
         ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
         Number of folds.
@@ -125,6 +128,7 @@ class SparseKernelAUCCV(PathClassifier):
         linear_term=(False, True),
         scaling=(None, "rank", "normal"),
         refine=(False, True),
+        rotate=(False, True),
         n_candidates=100,
         cv=None,
         max_iter=100,
@@ -139,6 +143,7 @@ class SparseKernelAUCCV(PathClassifier):
         self.linear_term = linear_term
         self.scaling = scaling
         self.refine = refine
+        self.rotate = rotate
         self.n_candidates = n_candidates
         self.cv = cv
         self.max_iter = max_iter
@@ -206,7 +211,8 @@ class SparseKernelAUCCV(PathClassifier):
         """Set the best parameters, after an interrupt the best that were found before it."""
         interrupt = None
         try:
-            tuner.search(self._settings(data), self._sorted_cs(), refine)
+            rotate = self._possible_rotation(data)
+            tuner.search(self._settings(data), self._sorted_cs(), refine, rotate)
             chosen = tuner.choice(refine)
             score = float(tuner.complete()[chosen].mean())
         except KeyboardInterrupt as error:
@@ -215,7 +221,7 @@ class SparseKernelAUCCV(PathClassifier):
                 raise
             interrupt, (chosen, score) = error, found
             if False not in refine and not chosen.refine:
-                chosen = replace(chosen, refine=steps_for(data.n_rows)[0])
+                chosen = replace(chosen, refine=steps_for(data.n_rows))
         self.best_params_, self.best_score_ = chosen.parameters(), score
         return interrupt
 
@@ -260,7 +266,7 @@ class SparseKernelAUCCV(PathClassifier):
             )
         for scaling in _as_tuple(self.scaling):
             check_scaling(scaling)
-        for name in ("linear_term", "refine"):
+        for name in ("linear_term", "refine", "rotate"):
             values = _as_tuple(getattr(self, name))
             if not values or not all(isinstance(value, bool | np.bool_) for value in values):
                 raise InvalidParameterError(
@@ -291,6 +297,12 @@ class SparseKernelAUCCV(PathClassifier):
         """Return the scalings to try, without ranks for sparse rows if there is another."""
         scalings = tuple(dict.fromkeys(_as_tuple(self.scaling)))
         return (None,) if data.is_sparse and None in scalings else scalings
+
+    def _possible_rotation(self, data: TrainingData) -> tuple[bool, ...]:
+        """Return whether to rotate, without True where it cannot be or costs more than it may."""
+        rotate = tuple(dict.fromkeys(map(bool, _as_tuple(self.rotate))))
+        is_too_much = data.is_sparse or data.n_features > self.n_basis
+        return (False,) if is_too_much and False in rotate else rotate
 
     def _resolved_gammas(self, data: TrainingData) -> list:
         if self.gammas is not None:
@@ -370,7 +382,7 @@ def _results(tuner: Tuner) -> dict[str, np.ndarray]:
     results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
     results["mean_test_score"] = np.nanmean(splits, axis=1)
     results["std_test_score"] = np.nanstd(splits, axis=1)
-    for name in ("scaling", "C", "linear_term", "n_basis"):
+    for name in ("scaling", "C", "linear_term", "rotate", "n_basis"):
         results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
     for name in ("gamma", "refine"):
         values = np.empty(len(settings), dtype=object)

@@ -58,7 +58,7 @@ from skauc.persistence.state import ESTIMATORS
 from skauc.persistence.words import word_pattern
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 from skauc.preprocessing.steps import DAY, PERIODS
-from skauc.scaling import RankScaling
+from skauc.scaling import FeatureMap, RankScaling
 
 # The version of ONNX that brought regular expressions.
 OPSET_OF_WORDS = 20
@@ -147,7 +147,7 @@ def _convert_classifier(scope, operator, container) -> None:
 
 def _scores(build: _Builder, model: Model, rows):
     """Return linear.x + sum_k coef_k k(z_k, x) + intercept, as a column."""
-    rows = rows if model.scaling is None else _ranks(build, model.scaling, rows)
+    rows = rows if model.scaling is None else _mapped(build, model.scaling, rows)
     parts = []
     if model.linear_coef is not None:
         parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))
@@ -156,6 +156,13 @@ def _scores(build: _Builder, model: Model, rows):
         values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
         parts.append(build(OnnxMatMul, values, model.coef[:, None]))
     return build(OnnxAdd, reduce(partial(build, OnnxAdd), parts), _numbers(model.intercept))
+
+
+def _mapped(build: _Builder, scaling: FeatureMap, rows):
+    """Return the rows as the kernel sees them."""
+    if scaling.ranks is not None:
+        rows = _ranks(build, scaling.ranks, rows)
+    return rows if scaling.axes is None else build(OnnxMatMul, rows, scaling.axes)
 
 
 def _ranks(build: _Builder, scaling: RankScaling, rows):

@@ -11,7 +11,7 @@ from skauc.exceptions import ModelFileError
 from skauc.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from skauc.model import Model, PathRecord
 from skauc.persistence.checks import check, check_array, check_numbers
-from skauc.scaling import SCALINGS, RankScaling
+from skauc.scaling import SCALINGS, FeatureMap, RankScaling
 from skauc.validation import is_number
 
 KERNELS = {"rbf": RBF, "laplacian": Laplacian, "polynomial": Polynomial, "linear": Linear}
@@ -33,7 +33,7 @@ def pack_models(models: list[Model]) -> dict:
         "intercepts": np.array([model.intercept for model in models]),
         "coef": np.concatenate([model.coef for model in models]),
         "linear_coef": None if linear[0] is None else np.array(linear),
-        "scaling": _packed_scaling(models[-1].scaling),
+        **_packed_map(models[-1].scaling),
         "bases": [_packed_basis(models, generation) for generation in generations],
     }
 
@@ -74,16 +74,20 @@ def _in_single(numbers: np.ndarray) -> np.ndarray:
     return single if numbers.dtype == np.float64 and np.array_equal(single, numbers) else numbers
 
 
-def _packed_scaling(scaling: RankScaling | None) -> dict | None:
+def _packed_map(scaling: FeatureMap | None) -> dict:
+    ranks, axes = (None, None) if scaling is None else (scaling.ranks, scaling.axes)
+    packed = {"scaling": None if ranks is None else _packed_ranks(ranks)}
+    return packed if axes is None else {**packed, "axes": np.ascontiguousarray(_in_single(axes))}
+
+
+def _packed_ranks(ranks: RankScaling) -> dict:
     """Return the maps, feature by feature: places of knots that repeat take next to nothing."""
-    if scaling is None:
-        return None
     return {
-        "knots": bytes_by_place(scaling.knots.T),
-        "half_steps": np.ascontiguousarray(scaling.half_steps.T),
-        "mean": scaling.mean,
-        "deviation": scaling.deviation,
-        "word": scaling.word,
+        "knots": bytes_by_place(ranks.knots.T),
+        "half_steps": np.ascontiguousarray(ranks.half_steps.T),
+        "mean": ranks.mean,
+        "deviation": ranks.deviation,
+        "word": ranks.word,
     }
 
 
@@ -109,7 +113,7 @@ def unpack_models(packed: dict, n_features: int) -> list[Model]:
     """Build the models, checking all that they are made of."""
     sizes = packed["sizes"]
     check(sizes == sorted(set(sizes)) and all(type(n) is int and n >= 0 for n in sizes), "sizes")
-    scaling = _unpacked_scaling(packed["scaling"], n_features)
+    scaling = _unpacked_map(packed, n_features)
     bases = [_unpacked_basis(basis, n_features) for basis in packed["bases"]]
     check_array(packed["coef"], (np.float64,), (sum(sizes),), "coefficients")
     coefs = np.split(packed["coef"], np.cumsum(sizes)[:-1])
@@ -173,9 +177,18 @@ def _unpacked_rows(packed: dict, shape: tuple[int, int]):
     return rows
 
 
-def _unpacked_scaling(packed: dict | None, n_features: int) -> RankScaling | None:
-    if packed is None:
-        return None
+def _unpacked_map(packed: dict, n_features: int) -> FeatureMap | None:
+    # Files of the first versions know ranks alone.
+    ranks, axes = packed["scaling"], packed.get("axes")
+    if ranks is not None:
+        ranks = _unpacked_ranks(ranks, n_features)
+    if axes is not None:
+        check_array(axes, (np.float32, np.float64), (n_features, n_features), "axes")
+        axes = axes.astype(np.float64)
+    return None if ranks is None and axes is None else FeatureMap(ranks, axes)
+
+
+def _unpacked_ranks(packed: dict, n_features: int) -> RankScaling:
     knots, half_steps = packed["knots"], packed["half_steps"]
     if isinstance(knots, np.ndarray) and knots.dtype == np.uint8:
         check(knots.ndim == 3 and len(knots) == 8, "ranks")
@@ -188,13 +201,12 @@ def _unpacked_scaling(packed: dict | None, n_features: int) -> RankScaling | Non
     check(bool((packed["deviation"] > 0).all()), "ranks")
     check(int(half_steps.max()) <= 2 * (knots.shape[1] - 1), "ranks")
     _check_rising(knots, half_steps.astype(np.int64))
-    # Files of the first versions know ranks alone.
     word = packed.get("word", "rank")
     check(word is not None and word in SCALINGS, "ranks")
-    scaling = RankScaling(knots.T, half_steps.T, packed["mean"], packed["deviation"], word)
+    ranks = RankScaling(knots.T, half_steps.T, packed["mean"], packed["deviation"], word)
     with np.errstate(over="ignore"):
-        check(bool(np.isfinite(scaling.levels).all()), "ranks")
-    return scaling
+        check(bool(np.isfinite(ranks.levels).all()), "ranks")
+    return ranks
 
 
 def _check_rising(knots: np.ndarray, half_steps: np.ndarray) -> None:

@@ -7,6 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skauc.plotting._matplotlib import axes_to_draw_on
 
+# What a structure is made of, beside its widths.
+_WORDS = ("scaling", "linear_term", "rotate", "refine")
+
 
 class TuningDisplay:
     """Mean cross-validated AUC of each C and size, for the widths and linear term that won.
@@ -74,9 +77,7 @@ class TuningDisplay:
             row
             for row, its_gamma in enumerate(results["param_gamma"])
             if its_gamma == gamma
-            and results["param_scaling"][row] == best["scaling"]
-            and results["param_linear_term"][row] == best["linear_term"]
-            and results["param_refine"][row] == best["refine"]
+            and all(results[f"param_{name}"][row] == best[name] for name in _WORDS)
         ]
         Cs, rows = np.unique(results["param_C"][shown], return_inverse=True)
         sizes, columns = np.unique(results["param_n_basis"][shown], return_inverse=True)

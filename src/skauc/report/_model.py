@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.metrics import auc_interval
-from skauc.model import Model
 from skauc.opened import OpenedModel
 from skauc.report._missing import SEVERAL, Missing
 from skauc.report._rows import Rows
@@ -64,17 +63,8 @@ def summarise(opened: OpenedModel) -> ModelSummary:
         steps=steps,
         parameters=_changed_parameters(classifier),
         n_basis=None if model is None else len(model.coef) or None,
-        n_numbers=None if model is None else _count_numbers(model),
+        n_numbers=None if model is None else model.n_numbers,
     )
-
-
-def _count_numbers(model: Model) -> int:
-    """Return how many numbers the model keeps: centres, coefficients, scales, line, ranks."""
-    parts = [model.coef, model.linear_coef, getattr(model.kernel, "scales", None)]
-    if model.scaling is not None:
-        parts += [model.scaling.knots, model.scaling.levels]
-    n_small = sum(np.size(part) for part in parts if part is not None)
-    return int(np.prod(model.centres.shape)) + n_small + 1
 
 
 def _changed_parameters(classifier) -> tuple[tuple[str, str], ...]:
@@ -144,7 +134,7 @@ def _cross_validated(classifier) -> tuple[tuple[int, ...], tuple[float, ...]]:
         name: tuple(value) if isinstance(value, list) else value
         for name, value in classifier.best_params_.items()
     }
-    others = ("C", "gamma", "linear_term", "refine", "scaling")
+    others = ("C", "gamma", "linear_term", "refine", "rotate", "scaling")
     settings = zip(
         results["param_n_basis"],
         results["mean_test_score"],
@@ -180,7 +170,7 @@ def feature_scales(opened: OpenedModel) -> FeatureScales | Missing:
 def _no_scales(classifier) -> Missing:
     """Say why there are none, and how features count without them."""
     counts = "Every feature counts as it was scaled before the fit."
-    if classifier.scaling_ is not None:
+    if classifier.scaling_ is not None and classifier.scaling_.ranks is not None:
         counts = "Every feature counts the same: by the ranks of its values."
     if any(record.is_refined for record in classifier.path_):
         return Missing(

@@ -80,12 +80,15 @@ def describe_model(model) -> ModelParts:
     linear_coef = getattr(classifier, "coef_", np.zeros(n_features))
     linear_coef = np.ravel(getattr(classifier, "linear_coef_", linear_coef))
     length_scales = getattr(classifier, "length_scales_", np.ones(n_features))
-    has_linear, has_scales = np.any(linear_coef != 0), np.any(length_scales != 1)
+    scaling = getattr(classifier, "scaling_", None)
+    if scaling is not None:
+        length_scales = 1.0 / scaling.along_features(1.0 / length_scales)
+        linear_coef = scaling.slopes_by_feature(linear_coef)
     values, units = _in_original_units(opened, as_dense(centres))
     return ModelParts(
         estimator=type(classifier).__name__,
         n_basis=len(coef),
-        n_numbers=len(coef) * (n_features + 1) + n_features * (has_linear + has_scales) + 1,
+        n_numbers=opened.model.n_numbers,
         parameters=_parameters(classifier),
         features=opened.feature_names(),
         length_scales=length_scales,
@@ -98,7 +101,7 @@ def describe_model(model) -> ModelParts:
 
 
 def _parameters(classifier) -> dict:
-    names = ("n_basis", "C", "kernel", "gamma", "linear_term", "scaling", "refine")
+    names = ("n_basis", "C", "kernel", "gamma", "linear_term", "scaling", "rotate", "refine")
     chosen = getattr(classifier, "best_params_", {})
     settings = classifier.get_params(deep=False) | chosen
     shown = {name: settings[name] for name in names if name in settings}

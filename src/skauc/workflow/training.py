@@ -222,7 +222,7 @@ def _tuned_on_a_sample(untuned, rows: LabelledTable, recipe: Recipe, watch: Watc
 def _best_setting(results: dict) -> dict:
     """Return the parameters with the best mean score, as `SparseKernelAUC` takes them."""
     best = int(np.argmax(_complete_means(results)))
-    names = ("scaling", "gamma", "linear_term", "refine", "C")
+    names = ("scaling", "gamma", "linear_term", "rotate", "refine", "C")
     return {name: _as_parameter(results[f"param_{name}"][best]) for name in names}
 
 
