@@ -1,7 +1,9 @@
 """Engines in their modes, behind one set of questions about what is as long as the data."""
 
+from __future__ import annotations
+
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from clusters import fetch_states, line_of, put_on
@@ -43,6 +45,35 @@ class EngineCase:
     def values(self, engine, line) -> np.ndarray:
         """Return what a line is in every row."""
         return self.scores(engine.step(engine.at(np.zeros(engine.size)), line, 1.0))
+
+
+@dataclass(frozen=True)
+class GPUCase(EngineCase):
+    """The GPU engine, on a device of torch's."""
+
+    device: str
+
+    def place(self, toy):
+        return replace(super().place(toy), device=self.device)
+
+    def line(self, toy, values):
+        import torch
+
+        return torch.tensor(values, device=self.device)
+
+    def states(self, state) -> list[HostState]:
+        return [HostState(state)]
+
+
+class HostState:
+    """What tests ask of a `BlockState`, as NumPy arrays."""
+
+    def __init__(self, state):
+        self._state, self.scores = state, state.scores.cpu().numpy()
+        self.coarse = replace(state.coarse, cell=state.coarse.cell.cpu().numpy())
+
+    def curvature(self, start, stop):
+        return self._state.curvature(start, stop).cpu().numpy()
 
 
 @dataclass(frozen=True)

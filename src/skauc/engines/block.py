@@ -15,10 +15,11 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from skauc import pairs
-from skauc.engines import passes
-from skauc.engines.base import CandidateSlopes, KernelMoments
+from skauc import metrics, pairs
+from skauc.engines import passes, tables
+from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, KernelMoments
 from skauc.engines.threads import RowThreads
+from skauc.exceptions import InvalidDataError
 from skauc.kernels import Kernel, Rows
 from skauc.workbench import ThreadBench
 
@@ -37,6 +38,8 @@ SCREENING_ROWS = 10_000
 EVEN_SHARE = 0.3
 # Rows whose mean is taken off the columns.
 SHIFT_ROWS = 1024
+# Rows up to which AUC and threshold are found by sorting the scores.
+MOST_SORTED = 1 << 18
 
 Sums = tuple[np.ndarray, ...]
 
@@ -118,6 +121,19 @@ class RowBlock:
         self.X, self.positive, self.weights = X, positive, weights
         self.n_rows, self.n_features = X.shape
         self.columns, self.threads = columns, threads
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the columns."""
+        return self.columns.dtype
+
+    def weigh(self, weights: np.ndarray) -> None:
+        """Let rows count what these weights say."""
+        self.weights = weights
+
+    def fetch(self, values: np.ndarray) -> np.ndarray:
+        """Return numbers of rows where the program that asks can read them."""
+        return values
 
     def run(self, task: pairs.Task, n_rows: int) -> Iterator:
         """Run a pass over vectors as long as the block."""
@@ -213,6 +229,38 @@ class RowBlock:
         float32 products a cancellation.
         """
         return self.columns[:SHIFT_ROWS, :n_columns].mean(axis=0)
+
+    # -- scores ------------------------------------------------------------------------------
+
+    def state(self, scores: np.ndarray) -> BlockState:
+        """Return the state of scores, where this block holds all rows."""
+        if not np.isfinite(scores).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        if self.dtype == np.float64:
+            cells = pairs.sorted_cells(scores, self.positive)
+        else:
+            cells = pairs.binned_cells(scores, self.positive, run=self.run)
+        statistics = pairs.pair_statistics(scores, self.positive, self.weights, cells, self.run)
+        return BlockState(self, scores, statistics)
+
+    def shared_state(self, scores: np.ndarray, shared: tables.SharedStatistics) -> BlockState:
+        """Return the state of scores against the rows of all blocks."""
+        return BlockState(self, scores, shared.of_block(scores, self.positive, self.run))
+
+    def tabulate(self, scores: np.ndarray, origin: float) -> tables.ScoreTable:
+        """Return the table of the scores, to be added to those of other blocks."""
+        return tables.score_table(scores, self.positive, self.weights, origin, self.run)
+
+    def rank_sums(self, axis: tables.RankAxis, scores: np.ndarray, weights) -> np.ndarray:
+        """Return the weight of each class in each place of an axis."""
+        return tables.rank_sums(axis, scores, self.positive, weights, self.run)
+
+    def ranked(self, scores: np.ndarray) -> metrics.ScoreTable:
+        """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
+        if self.n_rows <= MOST_SORTED:
+            return metrics.score_table(scores, self.positive, self.weights)
+        axis = tables.RankAxis.of(self.tabulate(scores, 0.0))
+        return tables.Ranking(axis.middles(), self.rank_sums(axis, scores, self.weights)).table
 
     # -- products ----------------------------------------------------------------------------
 
