@@ -184,8 +184,8 @@ class TrainingData:
         return sums(self, *arguments)
 
     def take(self, chosen: Callable[[TrainingData], np.ndarray]) -> TrainingData:
-        """Return the rows for which ``chosen`` returns True, here."""
-        return self.part(np.flatnonzero(chosen(self)))
+        """Return the rows for which ``chosen`` returns True, here and for no device."""
+        return replace(self.part(np.flatnonzero(chosen(self))), device=None)
 
     def transformed(self, transform: Callable) -> TrainingData:
         """Return the same rows with other features."""

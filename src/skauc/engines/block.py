@@ -110,6 +110,8 @@ class BlockState:
 class RowBlock:
     """Rows, which of them are positive, what each counts, and their columns of the basis."""
 
+    sums_above = staticmethod(pairs.sums_above)
+
     def __init__(
         self,
         X: Rows,
@@ -436,18 +438,23 @@ def add_up(parts: Iterator[Sums]) -> Sums:
     return totals
 
 
-def finish_hessian(squares: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Return half the Hessian: the squares less the cross terms by cells."""
-    cross = sums[1].T @ pairs.sums_above(sums[0])
+def finish_hessian(squares, sums, *, sums_above=pairs.sums_above):
+    """Return half the Hessian: the squares less the cross terms by cells.
+
+    Like `finish_candidates` it takes arrays of any kind, with a function for sums of that kind.
+    """
+    cross = sums[1].T @ sums_above(sums[0])
     return squares - cross - cross.T
 
 
-def finish_candidates(sums, basis_sums, slopes, squares, cross) -> CandidateSlopes:
+def finish_candidates(
+    sums, basis_sums, slopes, squares, cross, *, sums_above=pairs.sums_above
+) -> CandidateSlopes:
     """Take the pairs that do not violate, by cells, off the squares and cross terms."""
-    above, basis_above = pairs.sums_above(sums[0]), pairs.sums_above(basis_sums[0])
-    squares = squares - 2 * np.einsum("cq,cq->q", sums[1], above)
+    above, basis_above = sums_above(sums[0]), sums_above(basis_sums[0])
+    squares = squares - 2 * (sums[1] * above).sum(0)
     cross = cross - basis_sums[1].T @ above - basis_above.T @ sums[1]
-    return CandidateSlopes(slopes, np.maximum(squares, 0.0), cross)
+    return CandidateSlopes(slopes, squares.clip(0.0), cross)
 
 
 def finish_moments(first, total, second, origin, factor, coef) -> KernelMoments:

@@ -97,15 +97,17 @@ class LocalEngine(Engine):
         return self.block.curve(state, line, tables)
 
     def hessian(self, state: BlockState) -> np.ndarray:
-        shift = self.block.shift(self.size)
-        return sums.finish_hessian(*self.block.hessian_sums(state, self.size, shift))
+        block = self.block
+        found = block.hessian_sums(state, self.size, block.shift(self.size))
+        return block.fetch(sums.finish_hessian(*found, sums_above=block.sums_above))
 
     def candidate_slopes(
         self, state: BlockState, curved: BlockState, kernel: Kernel, centres: Rows, n_columns: int
     ) -> CandidateSlopes:
-        shift = self.block.shift(n_columns)
-        found = self.block.candidate_sums(state, curved, kernel, centres, shift)
-        return sums.finish_candidates(*found)
+        block = self.block
+        found = block.candidate_sums(state, curved, kernel, centres, block.shift(n_columns))
+        along = sums.finish_candidates(*found, sums_above=block.sums_above)
+        return CandidateSlopes(*map(block.fetch, vars(along).values()))
 
     def kernel_moments(
         self, state: BlockState, origin: np.ndarray, factor: np.ndarray, coef: np.ndarray

@@ -1,6 +1,7 @@
 """A block of rows on a device: the passes of `skauc.engines.block.RowBlock`, in torch.
 
-What a pass returns is as long as the block and stays on the device, or small and a NumPy array.
+What a pass returns is a tensor, or a tuple of them, and stays on the device until it is fetched,
+but for vectors as short as the basis: these are NumPy arrays.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ import torch
 from skauc import metrics, pairs
 from skauc.engines import block, tables
 from skauc.engines.base import KERNEL_OVERFLOW
-from skauc.engines.block import Sums
 from skauc.engines.gpu import scores as on_device
 from skauc.engines.gpu.kernels import Columns, make_columns
 from skauc.engines.gpu.rows import put, put_rows
 from skauc.engines.gpu.state import DeviceState, cut
-from skauc.engines.gpu.sums import sums_by_key, transposed_product
+from skauc.engines.gpu.sums import sums_above, sums_by_key, transposed_product
 from skauc.exceptions import InvalidDataError
 from skauc.kernels import Kernel, Rows
 from skauc.pairs import BINS_PER_MARGIN, WIDEST_RANGE, Cells
@@ -29,6 +29,8 @@ from skauc.validation import TrainingData
 
 class DeviceBlock:
     """Rows, which of them are positive, what each counts, and their columns of the basis."""
+
+    sums_above = staticmethod(sums_above)
 
     def __init__(self, data: TrainingData, weights: np.ndarray, device: str):
         self.X, self.device = put_rows(data.X, device), device
@@ -179,7 +181,9 @@ class DeviceBlock:
 
     # -- sums for the derivatives ------------------------------------------------------------
 
-    def hessian_sums(self, state: DeviceState, size: int, shift: np.ndarray) -> Sums:
+    def hessian_sums(
+        self, state: DeviceState, size: int, shift: np.ndarray
+    ) -> tuple[torch.Tensor, ...]:
         """Return the sums of L phi phi^T over the rows that violate, and of phi by cell."""
         shift = self._rounded(self._put(shift))
         curvature = self._rounded(state.curvature(0, self.n_rows))
@@ -193,7 +197,7 @@ class DeviceBlock:
             sums[part.span] += found[: members.shape[1]]
             squares += found[members.shape[1] :]
         squares = (squares + squares.T) / 2
-        return self.fetch(squares), self.fetch(sums.unflatten(0, (2, -1)))
+        return squares, sums.unflatten(0, (2, -1))
 
     def candidate_sums(
         self,
@@ -202,7 +206,7 @@ class DeviceBlock:
         kernel: Kernel,
         centres: Rows,
         shift: np.ndarray,
-    ) -> Sums:
+    ) -> tuple[torch.Tensor, ...]:
         """Stream the candidates' columns once; rows without a violating partner are not visited."""
         n_keys, n_centres, n_columns = 2 * curved.coarse.n_cells, centres.shape[0], len(shift)
         columns, shift = self._columns_of(kernel, centres), self._rounded(self._put(shift))
@@ -225,8 +229,8 @@ class DeviceBlock:
             cross += found[n_members + 1 :]
             basis_sums[part.span] += transposed_product(members, basis)
             squares += transposed_product(values.square_(), curves)
-        tables = (self.fetch(each.unflatten(0, (2, -1))) for each in (sums, basis_sums))
-        return (*tables, self.fetch(slopes), self.fetch(squares[:, 0]), self.fetch(cross))
+        tables = (each.unflatten(0, (2, -1)) for each in (sums, basis_sums))
+        return (*tables, slopes, squares[:, 0], cross)
 
     def _slopes_without_partners(
         self, state: DeviceState, curved: DeviceState, columns: Columns, n_centres: int
@@ -243,7 +247,7 @@ class DeviceBlock:
 
     def moment_sums(
         self, state: DeviceState, size: int, origin: np.ndarray, weights: np.ndarray
-    ) -> Sums:
+    ) -> tuple[np.ndarray, ...]:
         """Return the sums of r phi x, r phi and r f x^2, with f = phi w, x measured from origin.
 
         Only as many columns count as there are weights, the last of the first ``size``.

@@ -8,6 +8,7 @@ from skauc.engines.block import column_dtype
 from skauc.engines.gpu.block import DeviceBlock
 from skauc.engines.gpu.devices import multiply_precisely
 from skauc.engines.local import LocalEngine
+from skauc.engines.threads import RowThreads
 from skauc.validation import TrainingData
 
 
@@ -18,11 +19,15 @@ class GPUEngine(LocalEngine):
         dtype = column_dtype(data.n_rows if n_whole is None else n_whole)
         block = DeviceBlock(data, data.weights, data.device)
         block.columns = block.no_columns(capacity, dtype)
+        # What is done here is small: many threads of the processor would wait for each other.
+        self._threads = RowThreads(1)
         super().__init__(data, block)
 
     def __enter__(self) -> GPUEngine:
+        self._threads.__enter__()
         self._precision_before = multiply_precisely()
         return self
 
     def __exit__(self, *exception) -> None:
         torch.set_float32_matmul_precision(self._precision_before)
+        self._threads.__exit__(*exception)

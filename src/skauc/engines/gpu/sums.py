@@ -35,3 +35,10 @@ def sums_by_key(keys: torch.Tensor, values: torch.Tensor, n_keys: int) -> torch.
     sums = torch.zeros((n_keys, *values.shape[1:]), dtype=torch.int64, device=values.device)
     sums.index_add_(0, keys, (values * unit).round_().long())
     return sums.double() / unit
+
+
+def sums_above(by_cell: torch.Tensor) -> torch.Tensor:
+    """Turn sums by cell into sums over all higher cells: `pairs.sums_above`."""
+    above = torch.zeros_like(by_cell)
+    above[:-1] = by_cell[1:].flip(0).cumsum(0).flip(0)
+    return above
