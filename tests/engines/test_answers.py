@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from engine_cases import GPUCase
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
@@ -314,10 +315,15 @@ def test_threads_change_nothing_to_the_last_bit(engine_case, monkeypatch):
             assert_array_equal(actual, expected)
 
 
-@pytest.mark.parametrize("engine_case", ["cpu-exact", "cpu-large"], indirect=True)
+@pytest.mark.parametrize(
+    "engine_case", ["cpu-exact", "cpu-large", "gpu-exact", "gpu-large"], indirect=True
+)
 def test_blocks_of_rows_change_next_to_nothing(engine_case, monkeypatch, close):
     toy = make_toy(n_rows=9000)
     expected = everything(engine_case.build(toy))
+    if isinstance(engine_case, GPUCase):
+        monkeypatch.setattr("skauc.engines.gpu.state.PART_NUMBERS", 1 << 12)
+        monkeypatch.setattr("skauc.engines.gpu.sums.SEGMENT", 64)
     monkeypatch.setattr("skauc.engines.block.VECTOR_BLOCK", 100)
     monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 10)
     for actual, one in zip(everything(engine_case.build(toy)), expected, strict=True):
