@@ -34,7 +34,9 @@ def device(monkeypatch):
     return os.environ["SKAUC_GPU_DEVICE"]
 
 
-@pytest.fixture(params=["cpu-exact", "cpu-large", "gpu-exact", "gpu-large", "cluster"])
+@pytest.fixture(
+    params=["cpu-exact", "cpu-large", "gpu-exact", "gpu-large", "cluster", "cluster-gpu"]
+)
 def engine_case(request, monkeypatch):
     """Force the mode that the number of rows would choose."""
     exact = request.param.endswith("exact")
@@ -43,6 +45,9 @@ def engine_case(request, monkeypatch):
         case = exact, 1e-10 if exact else 2e-5, stack
         if request.param == "cluster":
             yield ClusterCase(*case, request.getfixturevalue("client"))
+        elif request.param == "cluster-gpu":
+            device = request.getfixturevalue("device")
+            yield ClusterCase(*case, request.getfixturevalue("client"), device)
         elif request.param.startswith("gpu"):
             yield GPUCase(*case, request.getfixturevalue("device"))
         else:

@@ -124,6 +124,14 @@ class RowBlock:
         self.n_rows, self.n_features = X.shape
         self.columns, self.threads = columns, threads
 
+    def with_columns(self, columns: np.ndarray | None) -> RowBlock:
+        """Return the same rows with other columns."""
+        return RowBlock(self.X, self.positive, self.weights, columns, self.threads)
+
+    def no_columns(self, capacity: int, dtype) -> np.ndarray:
+        """Return room for columns."""
+        return np.empty((self.n_rows, capacity), dtype)
+
     @property
     def dtype(self) -> np.dtype:
         """The type of the columns."""

@@ -21,10 +21,9 @@ class CPUEngine(LocalEngine):
     ):
         self.threads = RowThreads(n_jobs)
         dtype = block.column_dtype(data.n_rows if n_whole is None else n_whole)
-        columns = np.empty((data.n_rows, capacity), dtype)
-        rows = RowBlock(data.X, data.positive, data.weights, columns, self.threads)
+        rows = RowBlock(data.X, data.positive, data.weights, None, self.threads)
         self._random_state = np.random.RandomState(0)
-        super().__init__(data, rows)
+        super().__init__(data, rows.with_columns(rows.no_columns(capacity, dtype)))
 
     def __enter__(self) -> CPUEngine:
         self.threads.__enter__()

@@ -17,11 +17,10 @@ class GPUEngine(LocalEngine):
 
     def __init__(self, data: TrainingData, *, capacity: int, n_whole: int | None = None):
         dtype = column_dtype(data.n_rows if n_whole is None else n_whole)
-        block = DeviceBlock(data, data.weights, data.device)
-        block.columns = block.no_columns(capacity, dtype)
+        rows = DeviceBlock(data, data.weights, data.device)
         # What is done here is small: many threads of the processor would wait for each other.
         self._threads = RowThreads(1)
-        super().__init__(data, block)
+        super().__init__(data, rows.with_columns(rows.no_columns(capacity, dtype)))
 
     def __enter__(self) -> GPUEngine:
         self._threads.__enter__()
