@@ -212,6 +212,20 @@ def test_candidates_have_slopes_of_one_state_and_curvatures_of_another(
         close(along.cross, columns[:, :n_columns].T @ curved_candidates)
 
 
+def test_candidates_meet_the_columns_of_the_time(engine, toy, close, loss_hessian):
+    state = engine.at(WEIGHTS)
+    question = state, state, KERNEL, toy.X[CANDIDATES]
+    engine.hessian(state)
+    engine.candidate_slopes(*question, 5)
+    engine.resize(4)
+    centre = toy.X[[100]]
+    engine.append(KERNEL, centre, np.zeros(4), 1.0)
+    column = rbf_kernel(toy.X, centre, gamma=KERNEL.gamma)[:, 0]
+    candidates = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
+    along = engine.candidate_slopes(*question, 5)
+    close(along.cross[4], column @ loss_hessian(state, toy) @ candidates)
+
+
 def test_rows_without_a_violating_partner_change_no_slope(engine_case, close):
     toy = make_toy()
     far = np.where(toy.positive, 30.0, -30.0)

@@ -38,12 +38,14 @@ class DeviceBlock:
         self._host_positive = data.positive
         self.positive = put(data.positive, device)
         self.columns: torch.Tensor | None = None
+        # The last state for which columns were added up by cell, and these sums.
+        self._known_sums: tuple[DeviceState, torch.Tensor] | None = None
         self.weigh(weights)
 
     def with_columns(self, columns: torch.Tensor | None) -> DeviceBlock:
         """Return the same rows with other columns."""
         other = copy.copy(self)
-        other.columns = columns
+        other.columns, other._known_sums = columns, None
         return other
 
     def no_columns(self, capacity: int, dtype: np.dtype) -> torch.Tensor:
@@ -63,7 +65,7 @@ class DeviceBlock:
 
     def weigh(self, weights: np.ndarray) -> None:
         """Let rows count what these weights say."""
-        self._host_weights = weights
+        self._host_weights, self._known_sums = weights, None
         self.weights = self._put(weights)
 
     def fetch(self, values: torch.Tensor) -> np.ndarray:
@@ -82,11 +84,13 @@ class DeviceBlock:
 
     def set_column(self, column: torch.Tensor, projection: np.ndarray, norm: float) -> None:
         """Make the column after those of the projection (column - Phi projection) / norm."""
+        self._forget_sums(len(projection))
         explained = self.direction(projection)
         self.columns[:, len(projection)] = explained.neg_().add_(column).div_(norm)
 
     def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
         """Make as many columns as features, from the given one on, scale * (x - origin)."""
+        self._forget_sums(first)
         last, origin = first + self.n_features, self._put(origin)
         for rows in cut(self.n_rows, 2 * self.n_features):
             self.columns[rows, first:last] = (self.X.take(rows) - origin).mul_(scale)
@@ -95,6 +99,7 @@ class DeviceBlock:
         self, first: int, kernel: Kernel, centres: Rows, transform: np.ndarray
     ) -> None:
         """Make the columns from the given one on K_.Z transform."""
+        self._forget_sums(first)
         last = first + transform.shape[1]
         columns, transform = self._columns_of(kernel, centres), self._put(transform)
         for rows in cut(self.n_rows, self.n_features + 2 * transform.shape[1]):
@@ -189,15 +194,13 @@ class DeviceBlock:
         curvature = self._rounded(state.curvature(0, self.n_rows))
         squares = self.weights.new_zeros((size, size))
         sums = self.weights.new_zeros((2 * state.coarse.n_cells, size))
-        for part in state.order.parts(2 * size):
-            basis = self.columns[part.rows, :size] - shift
+        for part in state.order.parts(3 * size):
+            basis = self.columns[part.rows, :size].sub_(shift)
             members = part.members(self.weights, basis.dtype)
-            left = torch.cat((members, basis * curvature[part.rows, None]), dim=1)
-            found = transposed_product(left, basis)
-            sums[part.span] += found[: members.shape[1]]
-            squares += found[members.shape[1] :]
-        squares = (squares + squares.T) / 2
-        return squares, sums.unflatten(0, (2, -1))
+            sums[part.span] += transposed_product(members, basis)
+            squares += transposed_product(basis, basis * curvature[part.rows, None])
+        self._known_sums = state, sums
+        return (squares + squares.T) / 2, sums.unflatten(0, (2, -1))
 
     def candidate_sums(
         self,
@@ -208,29 +211,51 @@ class DeviceBlock:
         shift: np.ndarray,
     ) -> tuple[torch.Tensor, ...]:
         """Stream the candidates' columns once; rows without a violating partner are not visited."""
-        n_keys, n_centres, n_columns = 2 * curved.coarse.n_cells, centres.shape[0], len(shift)
+        n_centres, n_columns, new_zeros = centres.shape[0], len(shift), self.weights.new_zeros
         columns, shift = self._columns_of(kernel, centres), self._rounded(self._put(shift))
-        curvature, new_zeros = curved.curvature(0, self.n_rows), self.weights.new_zeros
-        sums, basis_sums = new_zeros((n_keys, n_centres)), new_zeros((n_keys, n_columns))
-        cross, squares = new_zeros((n_columns, n_centres)), new_zeros((n_centres, 1))
+        curvature = curved.curvature(0, self.n_rows)
+        sums = new_zeros((2 * curved.coarse.n_cells, n_centres))
+        cross, squares = new_zeros((n_columns, n_centres)), new_zeros(n_centres)
         slopes = self._slopes_without_partners(state, curved, columns, n_centres)
-        for part in curved.order.parts(2 * (n_centres + n_columns) + self.n_features):
+        for part in curved.order.parts(3 * n_centres + n_columns + self.n_features):
             values = columns(self.X.take(part.rows))
-            basis = (self.columns[part.rows, :n_columns] - shift).to(values.dtype)
-            members = part.members(self.weights, values.dtype)
             curves, steepness = (
                 each[part.rows, None].to(values.dtype) for each in (curvature, state.residual)
             )
-            left = torch.cat((members, steepness, basis * curves), dim=1)
-            found = transposed_product(left, values)
-            n_members = members.shape[1]
-            sums[part.span] += found[:n_members]
-            slopes += found[n_members]
-            cross += found[n_members + 1 :]
-            basis_sums[part.span] += transposed_product(members, basis)
-            squares += transposed_product(values.square_(), curves)
+            members = part.members(self.weights, values.dtype)
+            found = transposed_product(torch.cat((members, steepness), dim=1), values)
+            sums[part.span] += found[:-1]
+            slopes += found[-1]
+            weighted = values * curves
+            if n_columns:
+                basis = self.columns[part.rows, :n_columns].sub_(shift).to(values.dtype)
+                cross += transposed_product(basis, weighted)
+            squares += weighted.mul_(values).sum(0, dtype=torch.float64)
+        basis_sums = self._column_sums(curved, n_columns, shift)
         tables = (each.unflatten(0, (2, -1)) for each in (sums, basis_sums))
-        return (*tables, slopes, squares[:, 0], cross)
+        return (*tables, slopes, squares, cross)
+
+    def _column_sums(self, state: DeviceState, n_columns: int, shift: torch.Tensor) -> torch.Tensor:
+        """Return the sums of columns by cell; of one state after the other, each is found once."""
+        n_keys = 2 * state.coarse.n_cells
+        known = self.weights.new_zeros((n_keys, 0))
+        if self._known_sums is not None and self._known_sums[0] is state:
+            known = self._known_sums[1]
+        new = slice(known.shape[1], n_columns)
+        if new.start < new.stop:
+            sums = self.weights.new_zeros((n_keys, new.stop - new.start))
+            for part in state.order.parts(2 * sums.shape[1]):
+                basis = self.columns[part.rows, new].sub_(shift[new])
+                members = part.members(self.weights, basis.dtype)
+                sums[part.span] += transposed_product(members, basis)
+            known = torch.cat((known, sums), dim=1)
+            self._known_sums = state, known
+        return known[:, :n_columns]
+
+    def _forget_sums(self, first: int) -> None:
+        """Forget what is known of the columns from the given one on."""
+        if self._known_sums is not None:
+            self._known_sums = self._known_sums[0], self._known_sums[1][:, :first]
 
     def _slopes_without_partners(
         self, state: DeviceState, curved: DeviceState, columns: Columns, n_centres: int
