@@ -67,7 +67,7 @@ def machine() -> dict:
 
 
 def make_rows(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of which about one in twenty is positive, by products of features and noise."""
+    """Rows of which about one in eleven is positive, by products of features and noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, N_FEATURES), dtype=np.float32)
     truth = np.sin(2 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + 0.5 * X[:, 4] ** 2
