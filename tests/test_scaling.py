@@ -9,19 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.stats import rankdata
+from scipy.stats import norm, rankdata
 
 from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.scaling import N_KNOTS, RankScaling
 from skauc.validation import TrainingData
 
+WORDS = pytest.mark.parametrize("word", ["rank", "normal"])
 
-def ranks_of(X, weights=None):
+
+def ranks_of(X, weights=None, word="rank"):
     X = np.asarray(X, dtype=float)
     weights = np.ones(len(X)) if weights is None else weights
     positive = np.arange(len(X)) % 2 == 0
-    return RankScaling.of(TrainingData(X, positive, weights, np.array([0, 1])))
+    return RankScaling.of(TrainingData(X, positive, weights, np.array([0, 1])), word)
 
 
 def skewed(n_rows=300, seed=0):
@@ -42,6 +44,27 @@ def test_images_are_standardised_mid_ranks():
         assert_allclose(image, expected, atol=2 * np.sqrt(12) / N_KNOTS)
 
 
+def test_normal_images_are_standardised_quantiles_of_mid_ranks():
+    X = skewed(20_000)
+    images = ranks_of(X, word="normal").transform(X)
+    assert_allclose(images.mean(axis=0), 0, atol=1e-10)
+    assert_allclose(images.std(axis=0), 1)
+    for column, image in zip(X.T, images.T, strict=True):
+        shares = np.clip(rankdata(column) / len(column), 1 / (2 * N_KNOTS), 1 - 1 / (2 * N_KNOTS))
+        expected = norm.ppf(shares)
+        expected = (expected - expected.mean()) / expected.std()
+        # Within a knot of the ends, where the curve is steep, a straight line stands for it.
+        inner = np.abs(shares - 0.5) < 0.5 - 2 / N_KNOTS
+        assert_allclose(image[inner], expected[inner], atol=0.1)
+        assert_allclose(image, expected, atol=0.6)
+
+
+@WORDS
+def test_the_middle_is_as_far_from_either_end(word):
+    levels = ranks_of(np.arange(1000.0)[:, None], word=word).levels[:, 0]
+    assert_allclose(levels, -levels[::-1], atol=1e-9)
+
+
 def test_places_of_knots_are_whole_half_steps():
     scaling = ranks_of(skewed())
     assert scaling.half_steps.dtype == np.uint8
@@ -54,9 +77,10 @@ def test_places_of_knots_are_whole_half_steps():
     assert_array_equal(scaling.levels, (shares - scaling.mean) / scaling.deviation)
 
 
-def test_order_and_ties_are_kept():
+@WORDS
+def test_order_and_ties_are_kept(word):
     X = skewed()
-    images = ranks_of(X).transform(X)
+    images = ranks_of(X, word=word).transform(X)
     for column, image in zip(X.T, images.T, strict=True):
         order = np.argsort(column, kind="stable")
         assert np.all(np.diff(image[order]) >= 0)
@@ -70,33 +94,37 @@ def test_each_map_is_the_interpolation_between_its_knots():
     assert_allclose(scaling.transform(new), np.transpose(expected), rtol=1e-12, atol=1e-12)
 
 
-@given(st.integers(0, 100), st.integers(2, 30))
-def test_weights_equal_repetition(seed, n_rows):
+@WORDS
+@given(seed=st.integers(0, 100), n_rows=st.integers(2, 30))
+def test_weights_equal_repetition(word, seed, n_rows):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 2)).round(1)
     weights = rng.integers(0, 4, n_rows).astype(float)
     weights[:2] = 1
-    weighted, repeated = ranks_of(X, weights), ranks_of(np.repeat(X, weights.astype(int), axis=0))
+    weighted = ranks_of(X, weights, word)
+    repeated = ranks_of(np.repeat(X, weights.astype(int), axis=0), word=word)
     assert_allclose(weighted.knots, repeated.knots)
     assert_allclose(weighted.levels, repeated.levels, atol=1e-9)
 
 
-def test_monotone_maps_of_the_features_change_nothing():
+@WORDS
+def test_monotone_maps_of_the_features_change_nothing(word):
     X = np.random.default_rng(0).normal(size=(80, 3))
     y = X.sum(axis=1) > 0
-    plain, bent = (SparseKernelAUC(8, scaling="rank").fit(rows, y) for rows in (X, np.exp(X)))
+    plain, bent = (SparseKernelAUC(8, scaling=word).fit(rows, y) for rows in (X, np.exp(X)))
     assert_allclose(plain.decision_function(X), bent.decision_function(np.exp(X)), atol=1e-6)
 
 
-def test_inverse_leads_back():
+@WORDS
+def test_inverse_leads_back(word):
     X = skewed()[:, :2]
-    scaling = ranks_of(X)
+    scaling = ranks_of(X, word=word)
     assert_allclose(scaling.inverse(scaling.transform(X)), X, rtol=1e-6)
 
 
 @pytest.mark.parametrize("value", [0.0, -3.5, 1e30])
 def test_a_constant_feature_has_one_image(value):
-    scaling = ranks_of(np.full((5, 1), value))
+    scaling = ranks_of(np.full((5, 1), value), word="normal")
     assert_array_equal(scaling.transform(np.array([[value], [value - 1], [7.0]])), np.zeros((3, 1)))
 
 
@@ -105,10 +133,11 @@ def test_precision_is_kept():
     assert ranks_of(X).transform(X).dtype == np.float32
 
 
-def test_the_estimator_scores_its_scaled_rows():
+@WORDS
+def test_the_estimator_scores_its_scaled_rows(word):
     X = skewed()
     y = X[:, 0] * X[:, 1] > 1
-    model = SparseKernelAUC(8, scaling="rank", linear_term=True, random_state=0).fit(X, y)
+    model = SparseKernelAUC(8, scaling=word, linear_term=True, random_state=0).fit(X, y)
     scaled = model.scaling_.transform(X)
     plain = SparseKernelAUC(8, linear_term=True, random_state=0).fit(scaled, y)
     assert_allclose(model.decision_function(X), plain.decision_function(scaled), atol=1e-8)
@@ -125,10 +154,13 @@ def test_without_scaling_there_is_none():
 
 @pytest.mark.parametrize("scaling", ["ranks", "", 1, True, ["rank"]])
 def test_other_words_are_refused(scaling):
-    with pytest.raises(InvalidParameterError, match=r"`scaling` must be None or 'rank'; got"):
+    with pytest.raises(
+        InvalidParameterError, match=r"`scaling` must be None, 'rank' or 'normal'; got"
+    ):
         SparseKernelAUC(scaling=scaling).fit(skewed(), np.arange(300) % 2)
 
 
-def test_sparse_rows_are_refused():
-    with pytest.raises(InvalidDataError, match="needs dense rows; got a sparse matrix"):
-        SparseKernelAUC(scaling="rank").fit(sparse.csr_array(skewed()), np.arange(300) % 2)
+@WORDS
+def test_sparse_rows_are_refused(word):
+    with pytest.raises(InvalidDataError, match=f"'{word}' needs dense rows; got a sparse matrix"):
+        SparseKernelAUC(scaling=word).fit(sparse.csr_array(skewed()), np.arange(300) % 2)

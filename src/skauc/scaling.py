@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from statistics import NormalDist
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from skauc.lots import Lottery
 from skauc.moments import feature_moments
 from skauc.validation import TrainingData, WeightedRows
 
-SCALINGS = (None, "rank")
+SCALINGS = (None, "rank", "normal")
 # Knots of each feature's map, and the rows that decide where they lie.
 N_KNOTS = 100
 KNOT_ROWS = 100_000
@@ -29,25 +30,27 @@ class RankScaling:
 
     Column j has its knots in ``knots[:, j]``, distinct and increasing up to repetitions of the
     last. Their mid-ranks, in half steps between quantiles, are the whole numbers in
-    ``half_steps[:, j]``; as shares of the rows, less ``mean[j]`` and over ``deviation[j]``, they
-    are the images ``levels[:, j]``. Beyond the first and the last knot a map is flat.
+    ``half_steps[:, j]``; as shares of the rows (``word`` "rank") or as what a normal variable has
+    there ("normal"), less ``mean[j]`` and over ``deviation[j]``, they are the images
+    ``levels[:, j]``. Beyond the first and the last knot a map is flat.
     """
 
     knots: np.ndarray
     half_steps: np.ndarray
     mean: np.ndarray
     deviation: np.ndarray
+    word: str = "rank"
 
     @classmethod
-    def of(cls, data: TrainingData) -> RankScaling:
-        """Return the maps that spread these rows evenly; a row counts as often as it weighs.
+    def of(cls, data: TrainingData, word: str) -> RankScaling:
+        """Return the maps that spread these rows like that; a row counts as often as it weighs.
 
         Where there are many rows, some of them, as many of each class as is its share, decide.
         """
         if data.is_sparse:
             raise InvalidDataError(
-                "`scaling`='rank' needs dense rows; got a sparse matrix. Use `scaling`=None, or "
-                "pass X.toarray()."
+                f"`scaling`={word!r} needs dense rows; got a sparse matrix. Use `scaling`=None, "
+                "or pass X.toarray()."
             )
         lottery = Lottery(data, seed=0)
         share = min(KNOT_ROWS / sum(lottery.counts), 1.0)
@@ -57,15 +60,14 @@ class RankScaling:
         maps = [_mid_ranks(column, weights) for column in X.T]
         knots, half_steps = (np.stack(part, axis=1) for part in zip(*maps, strict=True))
         n_features = X.shape[1]
-        shares = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features))
-        mean, variance = feature_moments(WeightedRows(shares.transform(X), weights))
-        return cls(knots, half_steps, mean, np.sqrt(np.where(variance > 0, variance, 1.0)))
+        raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), word)
+        mean, variance = feature_moments(WeightedRows(raw.transform(X), weights))
+        return cls(knots, half_steps, mean, np.sqrt(np.where(variance > 0, variance, 1.0)), word)
 
     @cached_property
     def levels(self) -> np.ndarray:
         """The images of the knots."""
-        shares = self.half_steps / (2 * (len(self.knots) - 1))
-        return (shares - self.mean) / self.deviation
+        return (_SPREADS[self.word](len(self.knots))[self.half_steps] - self.mean) / self.deviation
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in their own precision."""
@@ -86,8 +88,8 @@ def check_scaling(scaling) -> None:
     """Raise an error unless ``scaling`` is one of `SCALINGS`."""
     if scaling is not None and not (isinstance(scaling, str) and scaling in SCALINGS):
         raise InvalidParameterError(
-            f"`scaling` must be None or 'rank'; got {scaling!r}. Use 'rank' for features with "
-            "heavy tails or odd units, None for features that are scaled already."
+            f"`scaling` must be None, 'rank' or 'normal'; got {scaling!r}. Use 'rank' or 'normal' "
+            "for features with heavy tails or odd units, None for features that are scaled already."
         )
 
 
@@ -95,8 +97,23 @@ def scale(scaling: str | None, data: TrainingData) -> tuple[RankScaling | None, 
     """Return the maps that a parameter asks for, and the data as the kernel is to see them."""
     if scaling is None:
         return None, data
-    ranks = RankScaling.of(data)
+    ranks = RankScaling.of(data, scaling)
     return ranks, data.transformed(ranks.transform)
+
+
+def _shares(n_knots: int) -> np.ndarray:
+    """Return the share of the rows below each half step between quantiles."""
+    return np.arange(2 * n_knots - 1) / (2 * (n_knots - 1))
+
+
+@cache
+def _normal_quantiles(n_knots: int) -> np.ndarray:
+    """Return what a normal variable has at each half step, the ends as far out as one knot is."""
+    quantile = NormalDist().inv_cdf
+    return np.array([quantile((step + 1) / (2 * n_knots)) for step in range(2 * n_knots - 1)])
+
+
+_SPREADS = {"rank": _shares, "normal": _normal_quantiles}
 
 
 def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 
 from skauc import KernelRankSVM, SparseKernelAUC
 from skauc.datasets import make_waves
+from skauc.experiments.goals import SPARSE_METHODS
 from skauc.experiments.methods import METHOD_NAMES, Outcome, Pursuit, make_methods, missing_package
 from skauc.experiments.protocol import QUICK, Part, gamma_of, to_scale_free
 from skauc.experiments.rank_svm import rank_svm_results
@@ -25,11 +26,9 @@ def part():
 
 
 def test_names():
-    assert METHOD_NAMES[:3] == (
-        *("SparseKernelAUC", "SparseKernelAUC-orthogonal", "SparseKernelAUC-refined"),
-    )
-    assert METHOD_NAMES[3:6] == ("KernelRankSVM", "OILK", "AdaOAM")
-    assert set(METHOD_NAMES[6:]) == {"Nystroem-kmeans", "SVC", "LightGBM"}
+    assert METHOD_NAMES[:4] == SPARSE_METHODS
+    assert METHOD_NAMES[4:7] == ("KernelRankSVM", "OILK", "AdaOAM")
+    assert set(METHOD_NAMES[7:]) == {"Nystroem-kmeans", "SVC", "LightGBM"}
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)
@@ -56,6 +55,14 @@ def test_slices_are_the_whole_grid(name, part):
     in_slices = [outcome for each in method.slices() for outcome in each.outcomes(part, 0)]
     whole = list(method.outcomes(part, 0))
     assert sorted(map(str, in_slices)) == sorted(map(str, whole))
+
+
+def test_a_number_of_steps_is_that_of_the_estimator(part):
+    method = make_methods(BRIEF)["SparseKernelAUC-steps"]
+    outcome = next(iter(method.outcomes(part, 0)))
+    fitted = SparseKernelAUC(16, C=outcome.parameters["C"], refine=40, random_state=0)
+    model = make_pipeline(StandardScaler(), fitted).fit(part.X_train, part.y_train)
+    assert outcome.stages[-1].auc == auc(part.y_test, model.decision_function(part.X_test))
 
 
 def test_pursuits_for_neighbouring_weights(part):

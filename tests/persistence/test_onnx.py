@@ -74,6 +74,7 @@ MODELS = {
     "refined": small(20, refine=True),
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
+    "normal": small(scaling="normal", linear_term=True),
     "laplacian over ranks": small(kernel="laplacian", scaling="rank"),
     "cv": SparseKernelAUCCV(n_basis=8, Cs=[1.0], gammas=["scale"], cv=2, random_state=0),
     "scaled": make_pipeline(StandardScaler(), small()),

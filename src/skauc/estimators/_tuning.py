@@ -35,13 +35,16 @@ SCREENING_ROWS = 8000
 # where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
 FEW_ROWS = 1000
 MANY_ROWS = 2000
-# The steps of a refinement of few rows: a part held out would be missed, and would say little.
-STEPS_OF_FEW_ROWS = 10
+# The numbers of steps that are tried where there are few rows, more, and many. Nothing is held out
+# for them: of few rows, or few positives, a part held out would be missed and would say little.
+STEPS_OF_FEW_ROWS, STEPS, STEPS_OF_MANY_ROWS = (10,), (20,), (20, 60)
 # A smaller difference in AUC is none, however sure it is.
 NO_DIFFERENCE = 5e-4
-# The Cs at which it starts there, and how many of its starts are followed to the last fold.
+# The Cs at which it starts there, how many of its starts are followed after one fold, the n-th
+# part after n folds, and how many to the last.
 REFINED_CS = (1.0, 10.0)
-REFINED_TO_THE_END = 2
+REFINED_AT_FIRST = 6
+REFINED_TO_THE_END = 3
 # How far the AUC of refined models may be behind on the first fold; the n-th part on n folds.
 BEHIND = 0.01
 # Structures that are compared at full size on the first folds, those that are on all, and how far
@@ -90,9 +93,11 @@ class Job:
     judged: Collection[int]
 
 
-def refinement_for(n_rows: int) -> bool | int:
-    """Return how so many rows are refined: as rows held out say, or by a number of steps."""
-    return STEPS_OF_FEW_ROWS if n_rows < FEW_ROWS else True
+def steps_for(n_rows: int) -> tuple[int, ...]:
+    """Return the numbers of steps by which so many rows are refined."""
+    if n_rows < FEW_ROWS:
+        return STEPS_OF_FEW_ROWS
+    return STEPS if n_rows < MANY_ROWS else STEPS_OF_MANY_ROWS
 
 
 class Tuner:
@@ -118,9 +123,11 @@ class Tuner:
         starts = [best]
         if not FEW_ROWS <= self.data.n_rows < MANY_ROWS:
             starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
-        refine = refinement_for(self.data.n_rows)
-        starts = (replace(s, refine=refine, n_basis=self.base.n_basis) for s in starts)
-        return list(dict.fromkeys(starts))
+        return [
+            replace(start, refine=n_steps, n_basis=self.base.n_basis)
+            for start in dict.fromkeys(starts)
+            for n_steps in steps_for(self.data.n_rows)
+        ]
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return the best structures on few folds and rows, each with the Cs near its own."""
@@ -184,21 +191,34 @@ class Tuner:
 
     def _refine(self, starts: list[Setting], *, is_asked_for: bool) -> None:
         """Refine on one fold, on the first few, on all: each time what is not far behind."""
-        n_candidates, n_folds = -(-self.base.n_candidates // 2), len(self.folds)
+        n_folds = len(self.folds)
+        if self.data.n_rows > 2 * SCREENING_ROWS:
+            starts = self._best_on_few_rows(starts)
         # One fold of few rows tells nothing.
         n_least = self._n_first() if self.data.n_rows < FEW_ROWS else 1
         n_done = 0
         for n_next in sorted({n_least, self._n_first(), n_folds}):
-            folds = range(n_done, n_next)
-            self._run(
-                (Job(s, fold, (s.C,), n_candidates, (), ()) for s in starts for fold in folds),
-                self.folds,
-            )
+            self._run(self._refinements(starts, range(n_done, n_next)), self.folds)
             n_done = n_next
             in_order = sorted(starts, key=lambda start: -self._best_from(start, n_done).mean())
             ahead = in_order[:1] if is_asked_for else []
-            near = [s for s in in_order[:REFINED_TO_THE_END] if self._is_in_sight(s, n_done)]
+            n_kept = max(REFINED_AT_FIRST // n_done, REFINED_TO_THE_END)
+            near = [s for s in in_order[:n_kept] if self._is_in_sight(s, n_done)]
             starts = near or ahead
+
+    def _refinements(self, starts: list[Setting], folds: range) -> Iterator[Job]:
+        n_candidates = -(-self.base.n_candidates // 2)
+        return (Job(s, fold, (s.C,), n_candidates, (), ()) for s in starts for fold in folds)
+
+    def _best_on_few_rows(self, starts: list[Setting]) -> list[Setting]:
+        """Return the starts that are best on a part of the first fold's rows."""
+        scores, self.scores = self.scores, {}
+        try:
+            self._run(self._refinements(starts, range(1)), [self._few_rows(self.folds[0][1])])
+            starts = sorted(starts, key=lambda start: -self._best_from(start, 1).mean())
+        finally:
+            self.scores = scores
+        return starts[:REFINED_AT_FIRST]
 
     def _best_from(self, start: Setting, n_folds: int) -> np.ndarray:
         """Return the scores on the first folds of the best size that one refinement gave."""
@@ -320,7 +340,7 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     """Pursue once at the middle C; solve for every C on the columns of every size."""
     part, held_out = fold.split(data)
     if job.setting.scaling is not None:
-        part = part.transformed(RankScaling.of(fold.training(data)).transform)
+        part = part.transformed(RankScaling.of(fold.training(data), job.setting.scaling).transform)
     model = _estimator(base, replace(job.setting, C=job.Cs[len(job.Cs) // 2]), job.n_candidates)
     capacity = model._capacity(part)
     with make_engine(part, capacity=capacity, n_jobs=1) as engine:

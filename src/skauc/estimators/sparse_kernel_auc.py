@@ -79,10 +79,11 @@ class SparseKernelAUC(PathClassifier):
     linear_term : bool, default=False
         Add a linear part, f(x) = w.x + kernel part, penalised like the rest. For data whose truth
         is nearly linear.
-    scaling : {None, "rank"}, default=None
+    scaling : {None, "rank", "normal"}, default=None
         "rank" replaces every feature by its standardised rank among the training rows, by a
-        piecewise linear map, before the kernel sees it. For tables as they come, with heavy tails
-        and odd units; dense rows only.
+        piecewise linear map, before the kernel sees it; "normal" by what a normal variable has at
+        that rank, which keeps more of the tails. For tables as they come, with heavy tails and odd
+        units; dense rows only.
     selection : {"orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"}, \
             default="orthogonal"
         How the next centre is chosen among the candidates: by the gain of one Newton step over

@@ -14,7 +14,7 @@ from skauc.classifier import fitted_attributes, unchanged_on_error
 from skauc.engines import read_training
 from skauc.estimators._classifier import PathClassifier
 from skauc.estimators._folds import RowFold, lot_folds
-from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner, refinement_for
+from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner, steps_for
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_gamma, resolve_gammas
@@ -53,12 +53,13 @@ class SparseKernelAUCCV(PathClassifier):
         Largest number of basis functions. All smaller sizes on the path are tried.
     linear_term : bool or sequence of bools, default=(False, True)
         Whether to add a linear part.
-    scaling : {None, "rank"} or sequence of these, default=(None, "rank")
-        Whether the kernel sees the features as they come or their ranks. Sparse rows are taken as
-        they come.
+    scaling : {None, "rank", "normal"} or sequence of these, default=(None, "rank", "normal")
+        Whether the kernel sees the features as they come, their ranks or the normal quantiles of
+        these. Sparse rows are taken as they come.
     refine : bool or sequence of bools, default=(False, True)
-        Whether to refine centres and scales. Where there are fewer than a thousand rows True
-        stands for ten steps on all of them (``refine=10``), none of them held out.
+        Whether to refine centres and scales. True stands for a number of steps on all rows, none
+        of them held out: ten where there are fewer than a thousand rows, then twenty, from two
+        thousand on twenty or sixty.
     n_candidates : int, default=100
         As in `SparseKernelAUC`.
     cv : None, int, cross-validation generator or iterable, default=None
@@ -122,7 +123,7 @@ class SparseKernelAUCCV(PathClassifier):
         gammas=None,
         n_basis=64,
         linear_term=(False, True),
-        scaling=(None, "rank"),
+        scaling=(None, "rank", "normal"),
         refine=(False, True),
         n_candidates=100,
         cv=None,
@@ -191,7 +192,7 @@ class SparseKernelAUCCV(PathClassifier):
         )
         base._check_parameters()
         folds = self._folds(data, seed)
-        refine = self._possible_refinement(data, folds)
+        refine = tuple(map(bool, _as_tuple(self.refine)))
         reporter = self._start_reporting(None, X, y, sample_weight)
         tuner = Tuner(base, data, folds, n_jobs, lambda: reporter.task("fold", lambda: None))
         interrupt = self._choose(tuner, data, refine)
@@ -214,7 +215,7 @@ class SparseKernelAUCCV(PathClassifier):
                 raise
             interrupt, (chosen, score) = error, found
             if False not in refine and not chosen.refine:
-                chosen = replace(chosen, refine=refinement_for(data.n_rows))
+                chosen = replace(chosen, refine=steps_for(data.n_rows)[0])
         self.best_params_, self.best_score_ = chosen.parameters(), score
         return interrupt
 
@@ -254,8 +255,8 @@ class SparseKernelAUCCV(PathClassifier):
         check_n_jobs(self.n_jobs)
         if not _as_tuple(self.scaling):
             raise InvalidParameterError(
-                "`scaling` must hold at least one of None and 'rank'; got an empty sequence. Use "
-                "(None, 'rank') to try both."
+                "`scaling` must hold at least one of None, 'rank' and 'normal'; got an empty "
+                "sequence. Use (None, 'rank', 'normal') to try them all."
             )
         for scaling in _as_tuple(self.scaling):
             check_scaling(scaling)
@@ -327,20 +328,6 @@ class SparseKernelAUCCV(PathClassifier):
                 f"{min(counts)}. Lower `cv` or get more rows."
             )
         return n_splits
-
-    def _possible_refinement(self, data: TrainingData, folds: list) -> tuple[bool, ...]:
-        """Return whether to refine, without True where a fold has too few rows to hold some out."""
-        refine = tuple(map(bool, _as_tuple(self.refine)))
-        if True not in refine or refinement_for(data.n_rows) is not True:
-            return refine
-        if all(min(fold.training_counts(data)) >= 2 for fold in folds):
-            return refine
-        if False not in refine:
-            raise InvalidDataError(
-                "`refine` holds out rows of both classes, and a training part of `cv` has too few "
-                "rows of a class. Get more rows, or let `refine` be False."
-            )
-        return (False,)
 
 
 def _listed_folds(cv, data: TrainingData) -> list[RowFold]:

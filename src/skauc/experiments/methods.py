@@ -153,16 +153,17 @@ def _words(structure: Structure) -> dict:
 
 @dataclass(frozen=True)
 class Refined:
-    """Sparse Kernel AUC with centres and length scales that move."""
+    """Sparse Kernel AUC with centres and length scales that move, by ``refine=`` as given."""
 
     Cs: tuple[float, ...]
     sizes: tuple[int, ...]
     structures: tuple[Structure, ...]
+    refine: bool | int = True
     package: str | None = None
 
     def grid(self) -> dict:
         """Return C, free of the number of rows, and the rest; gamma is learnt."""
-        return _grid_of(self, "Cs", "sizes", "structures")
+        return _grid_of(self, "Cs", "sizes", "structures", "refine")
 
     def slices(self) -> tuple[Method, ...]:
         """Return one for each structure."""
@@ -180,7 +181,7 @@ class Refined:
 
     def _fit(self, part: Part, size: int, parameters: dict, seed: int) -> dict[int, Stage]:
         size = max(min(len(part.y_train) // 2, size), 1)
-        model = SparseKernelAUC(size, refine=True, random_state=seed, **parameters)
+        model = SparseKernelAUC(size, refine=self.refine, random_state=seed, **parameters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(part.X_train, part.y_train)
@@ -340,6 +341,7 @@ OWN_GRID = Grid(tuple(10.0**k for k in range(-3, 2)), tuple(2.0**k for k in rang
 # A quarter of the most basis functions that the paper prints, 431.
 QUARTER = 107
 _TREES = (25, 50, 100, 200)
+_STEPS = 40
 
 
 def make_methods(protocol: Protocol, n_rows: int = 0) -> dict[str, Method]:
@@ -371,6 +373,7 @@ def make_methods(protocol: Protocol, n_rows: int = 0) -> dict[str, Method]:
         "SparseKernelAUC": Pursuit(*grid, "greedy", protocol.most_basis, n_pursuits),
         "SparseKernelAUC-orthogonal": orthogonal,
         "SparseKernelAUC-refined": refined,
+        "SparseKernelAUC-steps": replace(refined, refine=_STEPS),
         "KernelRankSVM": RankSVM(*dear, device),
         "OILK": Online(oilk, {k: v[::every] for k, v in OILK_GRID.items()}, MinMaxScaler()),
         "AdaOAM": Online(AdaOAM(average=False, n_epochs=1), ADAOAM_GRID, StandardScaler()),

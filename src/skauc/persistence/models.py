@@ -11,7 +11,7 @@ from skauc.exceptions import ModelFileError
 from skauc.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from skauc.model import Model, PathRecord
 from skauc.persistence.checks import check, check_array, check_numbers
-from skauc.scaling import RankScaling
+from skauc.scaling import SCALINGS, RankScaling
 from skauc.validation import is_number
 
 KERNELS = {"rbf": RBF, "laplacian": Laplacian, "polynomial": Polynomial, "linear": Linear}
@@ -83,6 +83,7 @@ def _packed_scaling(scaling: RankScaling | None) -> dict | None:
         "half_steps": np.ascontiguousarray(scaling.half_steps.T),
         "mean": scaling.mean,
         "deviation": scaling.deviation,
+        "word": scaling.word,
     }
 
 
@@ -187,7 +188,10 @@ def _unpacked_scaling(packed: dict | None, n_features: int) -> RankScaling | Non
     check(bool((packed["deviation"] > 0).all()), "ranks")
     check(int(half_steps.max()) <= 2 * (knots.shape[1] - 1), "ranks")
     _check_rising(knots, half_steps.astype(np.int64))
-    scaling = RankScaling(knots.T, half_steps.T, packed["mean"], packed["deviation"])
+    # Files of the first versions know ranks alone.
+    word = packed.get("word", "rank")
+    check(word is not None and word in SCALINGS, "ranks")
+    scaling = RankScaling(knots.T, half_steps.T, packed["mean"], packed["deviation"], word)
     with np.errstate(over="ignore"):
         check(bool(np.isfinite(scaling.levels).all()), "ranks")
     return scaling
