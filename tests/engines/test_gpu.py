@@ -261,6 +261,14 @@ def test_a_device_that_is_not_there_is_named(rows, monkeypatch):
         SparseKernelAUC(3, engine="gpu").fit(X, y)
 
 
+def test_more_columns_than_the_device_holds_are_an_error(device):
+    toy = make_toy(1500)
+    data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]), device=device)
+    message = rf"{device}.* cannot hold 1500 rows and 10{{12}} columns of the basis, 6000000\.0 GB"
+    with pytest.raises(InvalidParameterError, match=message):
+        make_engine(data, capacity=10**12, n_jobs=1)
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu_the_error_says_what_to_do(rows, monkeypatch):
     X, y, *_ = rows
