@@ -10,12 +10,12 @@ from skauc.validation import TrainingData
 CLASSES = np.array([0, 1])
 
 
-def put_on(client, toy, ends):
+def put_on(client, toy, ends, device=None):
     """Blocks with these ends, without the detour over dask collections."""
     from skauc.engines.cluster import ClusterData
     from skauc.engines.cluster.pool import Pool
 
-    pool = Pool(client)
+    pool = Pool(client, device)
     n_counting = np.concatenate(([0], np.cumsum(toy.weights > 0)))
     parts = [
         TrainingData(toy.X[a:b], toy.positive[a:b], toy.weights[a:b], CLASSES, (a, n_counting[a]))
@@ -40,6 +40,9 @@ def line_of(toy, values):
 
     class Line:
         def values(self, block):
-            return np.array([known[row.tobytes()] for row in block.X])
+            if isinstance(block.X, np.ndarray):
+                return np.array([known[row.tobytes()] for row in block.X])
+            rows = block.fetch(block.X.take(slice(None)))
+            return block.weights.new_tensor([known[row.tobytes()] for row in rows])
 
     return Line()

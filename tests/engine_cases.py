@@ -1,7 +1,9 @@
 """Engines in their modes, behind one set of questions about what is as long as the data."""
 
+from __future__ import annotations
+
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from clusters import fetch_states, line_of, put_on
@@ -46,17 +48,48 @@ class EngineCase:
 
 
 @dataclass(frozen=True)
+class GPUCase(EngineCase):
+    """The GPU engine, on a device of torch's."""
+
+    device: str
+
+    def place(self, toy):
+        return replace(super().place(toy), device=self.device)
+
+    def line(self, toy, values):
+        import torch
+
+        return torch.tensor(values, device=self.device)
+
+    def states(self, state) -> list[HostState]:
+        return [HostState(state)]
+
+
+class HostState:
+    """What tests ask of a `BlockState`, as NumPy arrays."""
+
+    def __init__(self, state):
+        self._state, self.scores = state, state.scores.cpu().numpy()
+        self.coarse = replace(state.coarse, cell=state.coarse.cell.cpu().numpy())
+
+    def curvature(self, start, stop):
+        return self._state.curvature(start, stop).cpu().numpy()
+
+
+@dataclass(frozen=True)
 class ClusterCase(EngineCase):
     """The cluster engine, with uneven blocks."""
 
     client: object
+    device: str | None = None
 
     def place(self, toy):
         n_rows = len(toy.positive)
-        return put_on(self.client, toy, [0, 1, n_rows // 3, n_rows // 2, n_rows])
+        return put_on(self.client, toy, [0, 1, n_rows // 3, n_rows // 2, n_rows], self.device)
 
     def line(self, toy, values):
         return line_of(toy, values)
 
-    def states(self, state) -> list[BlockState]:
-        return fetch_states(state)
+    def states(self, state) -> list[BlockState | HostState]:
+        states = fetch_states(state)
+        return states if self.device is None else [HostState(part) for part in states]

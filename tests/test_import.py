@@ -12,7 +12,7 @@ import skauc
 
 OPTIONAL = {
     *("numba", "llvmlite", "matplotlib", "typer", "rich", "pandas", "polars", "pyarrow", "arff"),
-    *("skops", "skl2onnx", "onnx", "onnxruntime", "lightgbm", "dask", "distributed"),
+    *("skops", "skl2onnx", "onnx", "onnxruntime", "lightgbm", "dask", "distributed", "torch"),
 }
 
 

@@ -72,40 +72,62 @@ class RBF:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
             return _sparse_rbf(self.gamma, self.scales, centres, dtype)
-        return _dense_rbf(self.gamma, self.scales, centres, dtype, bench)
+        return _dense_rbf(self, centres, dtype, bench)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return ones."""
         return np.ones(centres.shape[0])
 
 
-def _dense_rbf(gamma, scales, centres: np.ndarray, dtype, bench: Workbench) -> Columns:
-    """Write -gamma |x - z|^2 as one product: [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
+@dataclass(frozen=True, eq=False)
+class CentredRBF:
+    """Centres made ready for one product: -gamma |x - z|^2 is [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
 
-    Rows and centres are first moved to the centres' mean and multiplied by sqrt(gamma), so that
-    nothing overflows or cancels whatever the units of the features. Where centres differ in
-    gamma, the largest is taken out of the rows and the rest stays with the centres.
+    Rows and centres are first moved to ``origin``, the centres' mean, and multiplied by ``root``,
+    so that nothing overflows or cancels whatever the units of the features. Where centres differ
+    in gamma, the largest is in ``root`` and the rest of each in ``ratios``. ``right`` is the second
+    factor, of the type that is precise enough; None where only differences x - z are.
     """
-    largest = np.max(gamma)
-    ratios = gamma / largest
-    root = math.sqrt(largest) if scales is None else math.sqrt(largest) * scales
-    origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
-    scaled_centres = np.subtract(centres, origin, dtype=np.float64) * root
-    squares = row_norms(scaled_centres, squared=True)
-    if squares.max(initial=0.0) > _FLOAT64_REACH and dtype == np.float64:
+
+    origin: np.ndarray
+    root: float | np.ndarray
+    ratios: float | np.ndarray
+    centres: np.ndarray
+    right: np.ndarray | None
+
+    @classmethod
+    def of(cls, kernel: RBF, centres: np.ndarray, dtype) -> CentredRBF:
+        """Move and scale the centres of a kernel whose values are to be of that type."""
+        largest = np.max(kernel.gamma)
+        ratios = kernel.gamma / largest
+        root = math.sqrt(largest) * (1.0 if kernel.scales is None else kernel.scales)
+        origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
+        moved = np.subtract(centres, origin, dtype=np.float64) * root
+        squares = row_norms(moved, squared=True)
+        reach = squares.max(initial=0.0)
+        if reach > _FLOAT64_REACH and dtype == np.float64:
+            return cls(origin, root, ratios, moved, None)
+        n_features = centres.shape[1]
+        right = np.empty(
+            (n_features + 2, len(centres)), np.float64 if reach > _FLOAT32_REACH else dtype
+        )
+        right[:n_features] = 2 * ratios * moved.T
+        right[n_features] = -ratios
+        right[n_features + 1] = -ratios * squares
+        return cls(origin, root, ratios, moved, right)
+
+
+def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, bench: Workbench) -> Columns:
+    centred = CentredRBF.of(kernel, centres, dtype)
+    origin, root, right = centred.origin, centred.root, centred.right
+    if right is None:
         return lambda rows: np.exp(
-            -ratios
+            -centred.ratios
             * cdist(
-                np.subtract(rows, origin, dtype=np.float64) * root, scaled_centres, "sqeuclidean"
+                np.subtract(rows, origin, dtype=np.float64) * root, centred.centres, "sqeuclidean"
             )
         )
-    if squares.max(initial=0.0) > _FLOAT32_REACH:
-        dtype = np.float64
-    n_features = centres.shape[1]
-    right = np.empty((n_features + 2, len(centres)), dtype)
-    right[:n_features] = 2 * ratios * scaled_centres.T
-    right[n_features] = -ratios
-    right[n_features + 1] = -ratios * squares
+    dtype, n_features = right.dtype, centres.shape[1]
     origin = origin.astype(np.result_type(origin, dtype))
     roots = np.full(n_features, root, origin.dtype)
 

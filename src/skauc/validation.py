@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -124,6 +125,7 @@ class TrainingData:
 
     A row has a number, and a place among the rows that count. They begin with those in ``first``;
     in a part that was taken from a whole, ``numbering`` holds those that rows have in the whole.
+    ``device`` is where an engine is to take them, by the name that torch has for it; None: nowhere.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -132,6 +134,7 @@ class TrainingData:
     classes: np.ndarray
     first: tuple[int, int] = (0, 0)
     numbering: np.ndarray | None = None
+    device: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -181,12 +184,27 @@ class TrainingData:
         return sums(self, *arguments)
 
     def take(self, chosen: Callable[[TrainingData], np.ndarray]) -> TrainingData:
-        """Return the rows for which ``chosen`` returns True, here."""
-        return self.part(np.flatnonzero(chosen(self)))
+        """Return the rows for which ``chosen`` returns True, here and for no device."""
+        return replace(self.part(np.flatnonzero(chosen(self))), device=None)
 
     def transformed(self, transform: Callable) -> TrainingData:
         """Return the same rows with other features."""
         return replace(self, X=transform(self.X))
+
+
+def is_tensor(values) -> bool:
+    """Tell whether this is a tensor of torch's, without importing torch for it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
+
+def on_host(values):
+    """Return a tensor of torch's, wherever it is, as a NumPy array; anything else as it is."""
+    if not is_tensor(values):
+        return values
+    values = values.detach().cpu()
+    # NumPy has no such numbers.
+    return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
 
 
 def check_training(estimator, X, y, sample_weight=None, *, advice="") -> TrainingData:
@@ -195,6 +213,7 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     Floats stay in the precision they came in; nothing is copied. ``advice`` says what else the
     estimator can do with more than two classes.
     """
+    X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
     X, y = validate_data(
         estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
     )
@@ -328,6 +347,7 @@ def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:
     """Validate rows to predict: same columns, same names, finite numbers."""
     if _is_clean(estimator, X):
         return X
+    X = on_host(X)
     return _tidy(
         validate_data(estimator, X, accept_sparse="csr", dtype=list(FLOAT_DTYPES), reset=False)
     )
@@ -385,7 +405,7 @@ def check_scored(y_true, y_score, sample_weight, pos_label):
 
 
 def _check_column(name, values, advice) -> np.ndarray:
-    column = np.asarray(values)
+    column = np.asarray(on_host(values))
     if column.ndim == 2 and column.shape[1] == 1:
         return column.ravel()
     if column.ndim != 1:

@@ -115,3 +115,21 @@ def test_growth_lines_make_a_figure(tmp_path):
     ]
     curves.draw(lines, tmp_path / "growth.png")
     assert (tmp_path / "growth.png").stat().st_size > 1000
+
+
+def test_the_gpu_engine_is_measured_beside_the_cpu_engine(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("torch", reason='needs pip install "skauc[gpu]"')
+    from benchmarks import gpu
+
+    monkeypatch.setenv("SKAUC_GPU_DEVICE", "cpu")
+    monkeypatch.setattr(gpu, "PASS_ROWS", 12_000)
+    monkeypatch.setattr(gpu, "N_TEST", 2000)
+    words = ["gpu", "--rows", "3000x3", "--cpu", "3000x3", "--refine", "0", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", words)
+    gpu.main()
+    written = json.loads((tmp_path / "gpu.json").read_text())
+    assert max(written["passes"].values()) < 1e-4
+    one, other = written["fits"]
+    assert {one["engine"], other["engine"]} == {"cpu", "gpu"}
+    assert one["objective"] == pytest.approx(other["objective"], rel=1e-6)
+    assert (tmp_path / "gpu.md").read_text().splitlines()[-1] in capsys.readouterr().out

@@ -1,9 +1,10 @@
 """Every engine in each of its modes, and a real cluster of processes for one of them."""
 
+import os
 from contextlib import ExitStack
 
 import pytest
-from engine_cases import ClusterCase, EngineCase
+from engine_cases import ClusterCase, EngineCase, GPUCase
 
 
 @pytest.fixture(scope="session")
@@ -25,13 +26,29 @@ def client(cluster):
         yield client
 
 
-@pytest.fixture(params=["cpu-exact", "cpu-large", "cluster"])
+@pytest.fixture
+def device(monkeypatch):
+    """The device of the GPU engine: that of the environment, or torch's CPU device."""
+    pytest.importorskip("torch", reason='needs pip install "skauc[gpu]"')
+    monkeypatch.setenv("SKAUC_GPU_DEVICE", os.environ.get("SKAUC_GPU_DEVICE", "cpu"))
+    return os.environ["SKAUC_GPU_DEVICE"]
+
+
+@pytest.fixture(
+    params=["cpu-exact", "cpu-large", "gpu-exact", "gpu-large", "cluster", "cluster-gpu"]
+)
 def engine_case(request, monkeypatch):
     """Force the mode that the number of rows would choose."""
-    exact = request.param == "cpu-exact"
+    exact = request.param.endswith("exact")
     monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 10**9 if exact else 0)
     with ExitStack() as stack:
+        case = exact, 1e-10 if exact else 2e-5, stack
         if request.param == "cluster":
-            yield ClusterCase(exact, 2e-5, stack, request.getfixturevalue("client"))
+            yield ClusterCase(*case, request.getfixturevalue("client"))
+        elif request.param == "cluster-gpu":
+            device = request.getfixturevalue("device")
+            yield ClusterCase(*case, request.getfixturevalue("client"), device)
+        elif request.param.startswith("gpu"):
+            yield GPUCase(*case, request.getfixturevalue("device"))
         else:
-            yield EngineCase(exact, 1e-10 if exact else 2e-5, stack)
+            yield EngineCase(*case)

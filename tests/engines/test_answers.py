@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from engine_cases import GPUCase
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
@@ -211,6 +212,20 @@ def test_candidates_have_slopes_of_one_state_and_curvatures_of_another(
         close(along.cross, columns[:, :n_columns].T @ curved_candidates)
 
 
+def test_candidates_meet_the_columns_of_the_time(engine, toy, close, loss_hessian):
+    state = engine.at(WEIGHTS)
+    question = state, state, KERNEL, toy.X[CANDIDATES]
+    engine.hessian(state)
+    engine.candidate_slopes(*question, 5)
+    engine.resize(4)
+    centre = toy.X[[100]]
+    engine.append(KERNEL, centre, np.zeros(4), 1.0)
+    column = rbf_kernel(toy.X, centre, gamma=KERNEL.gamma)[:, 0]
+    candidates = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
+    along = engine.candidate_slopes(*question, 5)
+    close(along.cross[4], column @ loss_hessian(state, toy) @ candidates)
+
+
 def test_rows_without_a_violating_partner_change_no_slope(engine_case, close):
     toy = make_toy()
     far = np.where(toy.positive, 30.0, -30.0)
@@ -314,10 +329,15 @@ def test_threads_change_nothing_to_the_last_bit(engine_case, monkeypatch):
             assert_array_equal(actual, expected)
 
 
-@pytest.mark.parametrize("engine_case", ["cpu-exact", "cpu-large"], indirect=True)
+@pytest.mark.parametrize(
+    "engine_case", ["cpu-exact", "cpu-large", "gpu-exact", "gpu-large"], indirect=True
+)
 def test_blocks_of_rows_change_next_to_nothing(engine_case, monkeypatch, close):
     toy = make_toy(n_rows=9000)
     expected = everything(engine_case.build(toy))
+    if isinstance(engine_case, GPUCase):
+        monkeypatch.setattr("skauc.engines.gpu.state.PART_NUMBERS", 1 << 12)
+        monkeypatch.setattr("skauc.engines.gpu.sums.SEGMENT", 64)
     monkeypatch.setattr("skauc.engines.block.VECTOR_BLOCK", 100)
     monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 10)
     for actual, one in zip(everything(engine_case.build(toy)), expected, strict=True):

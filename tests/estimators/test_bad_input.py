@@ -113,7 +113,7 @@ BAD_PARAMETERS = [
     case("selection", words("selection", *SELECTIONS), selection="nonsense"),
     case("retrain", words("retrain", "geometric", "doubling", "always"), retrain="nonsense"),
     case("solver", words("solver", "auto", "cholesky", "cg"), solver="nonsense"),
-    case("engine", words("engine", "auto", "cpu", "cluster"), engine="nonsense"),
+    case("engine", words("engine", "auto", "cpu", "gpu", "cluster"), engine="nonsense"),
     *(
         case(name, rf"`{name}` must be a whole number of at least 1; got 0\. ", **{name: 0})
         for name in ("n_candidates", "n_iter_no_change", "max_iter", "degree")

@@ -6,9 +6,9 @@ import sys
 
 from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments, Line, State
 from skauc.exceptions import InvalidParameterError, MissingPackageError
-from skauc.validation import TrainingData, check_choice, check_training
+from skauc.validation import TrainingData, check_choice, check_training, is_tensor
 
-ENGINES = ("auto", "cpu", "cluster")
+ENGINES = ("auto", "cpu", "gpu", "cluster")
 
 __all__ = [
     "ENGINES",
@@ -19,7 +19,9 @@ __all__ = [
     "Line",
     "State",
     "cluster_engine",
+    "gpu_engine",
     "is_on_cluster",
+    "is_on_gpu",
     "make_engine",
     "read_training",
 ]
@@ -34,12 +36,19 @@ def read_training(engine: str, estimator, X, y, sample_weight=None):
     check_choice("engine", engine, ENGINES)
     if engine == "cluster" or (engine == "auto" and is_on_cluster(X)):
         return cluster_engine().read_training(estimator, X, y, sample_weight)
+    is_for_gpu = engine == "gpu" or (engine == "auto" and is_on_gpu(X))
     if is_on_cluster(X):
         raise InvalidParameterError(
             f"engine={engine!r} needs rows in memory; got a dask collection. Use engine='cluster' "
             "or 'auto', or X.compute() if it fits."
         )
-    return check_training(estimator, X, y, sample_weight)
+    read = gpu_engine().read_training if is_for_gpu else check_training
+    return read(estimator, X, y, sample_weight)
+
+
+def is_on_gpu(X) -> bool:
+    """Tell whether this is a tensor on a GPU that torch calls cuda."""
+    return is_tensor(X) and X.is_cuda
 
 
 def is_on_cluster(X) -> bool:
@@ -60,13 +69,27 @@ def cluster_engine():
     return cluster
 
 
+def gpu_engine():
+    """Return the package of the GPU engine, or say how to install what it needs."""
+    try:
+        from skauc.engines import gpu
+    except ImportError as error:
+        raise MissingPackageError(
+            f"engine='gpu' needs torch, which cannot be imported ({error}). Install it with "
+            'pip install "skauc[gpu]", or use engine="cpu".'
+        ) from error
+    return gpu
+
+
 def make_engine(data, *, capacity: int, n_jobs, n_whole: int | None = None) -> Engine:
     """Return the engine for rows where they are, with room for ``capacity`` basis functions.
 
     Few rows get the exact and slower arithmetic; a sample that of the ``n_whole`` rows it is of.
     """
-    if isinstance(data, TrainingData):
-        from skauc.engines.cpu import CPUEngine
+    if not isinstance(data, TrainingData):
+        return cluster_engine().ClusterEngine(data, capacity=capacity)
+    if data.device is not None:
+        return gpu_engine().GPUEngine(data, capacity=capacity, n_whole=n_whole)
+    from skauc.engines.cpu import CPUEngine
 
-        return CPUEngine(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole)
-    return cluster_engine().ClusterEngine(data, capacity=capacity)
+    return CPUEngine(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole)

@@ -15,10 +15,11 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from skauc import pairs
-from skauc.engines import passes
-from skauc.engines.base import CandidateSlopes, KernelMoments
+from skauc import metrics, pairs
+from skauc.engines import passes, tables
+from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, KernelMoments
 from skauc.engines.threads import RowThreads
+from skauc.exceptions import InvalidDataError
 from skauc.kernels import Kernel, Rows
 from skauc.workbench import ThreadBench
 
@@ -37,6 +38,8 @@ SCREENING_ROWS = 10_000
 EVEN_SHARE = 0.3
 # Rows whose mean is taken off the columns.
 SHIFT_ROWS = 1024
+# Rows up to which AUC and threshold are found by sorting the scores.
+MOST_SORTED = 1 << 18
 
 Sums = tuple[np.ndarray, ...]
 
@@ -107,6 +110,8 @@ class BlockState:
 class RowBlock:
     """Rows, which of them are positive, what each counts, and their columns of the basis."""
 
+    sums_above = staticmethod(pairs.sums_above)
+
     def __init__(
         self,
         X: Rows,
@@ -118,6 +123,27 @@ class RowBlock:
         self.X, self.positive, self.weights = X, positive, weights
         self.n_rows, self.n_features = X.shape
         self.columns, self.threads = columns, threads
+
+    def with_columns(self, columns: np.ndarray | None) -> RowBlock:
+        """Return the same rows with other columns."""
+        return RowBlock(self.X, self.positive, self.weights, columns, self.threads)
+
+    def no_columns(self, capacity: int, dtype) -> np.ndarray:
+        """Return room for columns."""
+        return np.empty((self.n_rows, capacity), dtype)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the columns."""
+        return self.columns.dtype
+
+    def weigh(self, weights: np.ndarray) -> None:
+        """Let rows count what these weights say."""
+        self.weights = weights
+
+    def fetch(self, values: np.ndarray) -> np.ndarray:
+        """Return numbers of rows where the program that asks can read them."""
+        return values
 
     def run(self, task: pairs.Task, n_rows: int) -> Iterator:
         """Run a pass over vectors as long as the block."""
@@ -213,6 +239,38 @@ class RowBlock:
         float32 products a cancellation.
         """
         return self.columns[:SHIFT_ROWS, :n_columns].mean(axis=0)
+
+    # -- scores ------------------------------------------------------------------------------
+
+    def state(self, scores: np.ndarray) -> BlockState:
+        """Return the state of scores, where this block holds all rows."""
+        if not np.isfinite(scores).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        if self.dtype == np.float64:
+            cells = pairs.sorted_cells(scores, self.positive)
+        else:
+            cells = pairs.binned_cells(scores, self.positive, run=self.run)
+        statistics = pairs.pair_statistics(scores, self.positive, self.weights, cells, self.run)
+        return BlockState(self, scores, statistics)
+
+    def shared_state(self, scores: np.ndarray, shared: tables.SharedStatistics) -> BlockState:
+        """Return the state of scores against the rows of all blocks."""
+        return BlockState(self, scores, shared.of_block(scores, self.positive, self.run))
+
+    def tabulate(self, scores: np.ndarray, origin: float) -> tables.ScoreTable:
+        """Return the table of the scores, to be added to those of other blocks."""
+        return tables.score_table(scores, self.positive, self.weights, origin, self.run)
+
+    def rank_sums(self, axis: tables.RankAxis, scores: np.ndarray, weights) -> np.ndarray:
+        """Return the weight of each class in each place of an axis."""
+        return tables.rank_sums(axis, scores, self.positive, weights, self.run)
+
+    def ranked(self, scores: np.ndarray) -> metrics.ScoreTable:
+        """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
+        if self.n_rows <= MOST_SORTED:
+            return metrics.score_table(scores, self.positive, self.weights)
+        axis = tables.RankAxis.of(self.tabulate(scores, 0.0))
+        return tables.Ranking(axis.middles(), self.rank_sums(axis, scores, self.weights)).table
 
     # -- products ----------------------------------------------------------------------------
 
@@ -388,18 +446,23 @@ def add_up(parts: Iterator[Sums]) -> Sums:
     return totals
 
 
-def finish_hessian(squares: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Return half the Hessian: the squares less the cross terms by cells."""
-    cross = sums[1].T @ pairs.sums_above(sums[0])
+def finish_hessian(squares, sums, *, sums_above=pairs.sums_above):
+    """Return half the Hessian: the squares less the cross terms by cells.
+
+    Like `finish_candidates` it takes arrays of any kind, with a function for sums of that kind.
+    """
+    cross = sums[1].T @ sums_above(sums[0])
     return squares - cross - cross.T
 
 
-def finish_candidates(sums, basis_sums, slopes, squares, cross) -> CandidateSlopes:
+def finish_candidates(
+    sums, basis_sums, slopes, squares, cross, *, sums_above=pairs.sums_above
+) -> CandidateSlopes:
     """Take the pairs that do not violate, by cells, off the squares and cross terms."""
-    above, basis_above = pairs.sums_above(sums[0]), pairs.sums_above(basis_sums[0])
-    squares = squares - 2 * np.einsum("cq,cq->q", sums[1], above)
+    above, basis_above = sums_above(sums[0]), sums_above(basis_sums[0])
+    squares = squares - 2 * (sums[1] * above).sum(0)
     cross = cross - basis_sums[1].T @ above - basis_above.T @ sums[1]
-    return CandidateSlopes(slopes, np.maximum(squares, 0.0), cross)
+    return CandidateSlopes(slopes, squares.clip(0.0), cross)
 
 
 def finish_moments(first, total, second, origin, factor, coef) -> KernelMoments:

@@ -52,15 +52,20 @@ def score_table(scores, positive, weights, origin: float, run=pairs.serially) ->
     """Return the table of a block's rows."""
     ranges = pairs.score_ranges(scores, positive, run)
     if not np.isfinite(scores).all():
-        grid = Grid(BINS_PER_MARGIN, 1, 0.0, 1)
-        return ScoreTable(grid, origin, ranges, np.zeros((2, 1, 3)), is_finite=False)
-    grid = _covering_grid(ranges)
+        return table_of_no_number(ranges, origin)
+    grid = covering_grid(ranges)
     cells = Cells(grid.assign(scores, positive, run), grid.n_cells, origin)
     moments = pairs.score_moments(scores, positive, weights, cells, run)
     return ScoreTable(grid, origin, ranges, moments)
 
 
-def _covering_grid(ranges: ScoreRanges) -> Grid:
+def table_of_no_number(ranges: ScoreRanges, origin: float) -> ScoreTable:
+    """Return the table of rows of which one has no finite score."""
+    grid = Grid(BINS_PER_MARGIN, 1, 0.0, 1)
+    return ScoreTable(grid, origin, ranges, np.zeros((2, 1, 3)), is_finite=False)
+
+
+def covering_grid(ranges: ScoreRanges) -> Grid:
     """Return cells for all rows, of one bin each if they are then not too many."""
     lowest = min(ranges.lowest_negative, ranges.lowest_positive - 1.0)
     highest = max(ranges.highest_negative, ranges.highest_positive - 1.0)

@@ -126,10 +126,12 @@ class SparseKernelAUC(PathClassifier):
         larger one makes it quicker.
     max_iter : int, default=100
         Most Newton iterations in one retraining.
-    engine : {"auto", "cpu", "cluster"}, default="auto"
-        Where the work is done; "auto" is where the data already are. "cluster" is the dask
-        cluster of the current client (`distributed.Client`), and takes dask arrays and
-        dataframes; see the guide.
+    engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
+        Where the work is done; "auto" is where the data already are. "gpu" is a GPU that torch can
+        use; rows are copied to it, and all of their passes are done there but for the descents of
+        `refine`, which are over a sample of a few thousand rows. "cluster" is the dask cluster of
+        the current client (`distributed.Client`), and takes dask arrays and dataframes. See the
+        guide for both.
     n_jobs : int or None, default=None
         Threads, for BLAS and everything else together; None is 1 unless in a
         `joblib.parallel_config` context, -1 is all. The result does not depend on it.

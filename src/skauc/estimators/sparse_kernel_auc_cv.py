@@ -72,7 +72,7 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
-    engine : {"auto", "cpu", "cluster"}, default="auto"
+    engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=None
         Processes that try settings at the same time, and threads of the last fit.

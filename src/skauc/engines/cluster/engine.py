@@ -85,7 +85,13 @@ class ClusterEngine(Engine):
 
     def hold_out(self, chosen: Chosen | None) -> None:
         self._n_changes += 1
-        tasks = self.pool.each("hold-out", passes.hold_out, self._data.blocks, chosen=chosen)
+        tasks = self.pool.each(
+            "hold-out",
+            passes.hold_out,
+            self._data.blocks,
+            chosen=chosen,
+            device=self.pool.device,
+        )
         self.blocks = self.pool.start(tasks)
         counts = self.pool.fetch_all(self.pool.each("count", passes.count_rows, self.blocks))
         n_counting, positive, total = zip(*counts, strict=True)

@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from dask.sizeof import sizeof
@@ -18,14 +18,10 @@ from scipy import sparse
 
 from skauc import pairs
 from skauc.engines import block as sums_of_blocks
+from skauc.engines import gpu_engine
 from skauc.engines.base import CandidateSlopes
 from skauc.engines.block import BlockState, RowBlock, Sums
-from skauc.engines.tables import (
-    ScoreTable,
-    SharedStatistics,
-    rank_sums,
-    score_table,
-)
+from skauc.engines.tables import ScoreTable, SharedStatistics
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Rows
 from skauc.validation import TrainingData
@@ -38,22 +34,46 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 @dataclass(frozen=True, eq=False)
 class BlockRows:
-    """The rows of a block; the weights of those in the loss, and of those held out."""
+    """The rows of a block; the weights of those in the loss, and of those held out.
+
+    ``device`` is where workers take their blocks; None: nowhere.
+    """
 
     data: TrainingData
     weights: np.ndarray
     held_out: np.ndarray | None
+    device: str | None = None
+
+    def __reduce__(self):
+        return BlockRows, (self.data, self.weights, self.held_out, self.device)
 
     @property
     def counting(self) -> np.ndarray:
         """The rows that are in the loss."""
         return np.flatnonzero(self.weights)
 
+    @cached_property
+    def block(self) -> RowBlock:
+        """The block of these rows without columns, where it is worked on."""
+        _keep_freed_memory()
+        if self.device is None:
+            return RowBlock(self.data.X, self.data.positive, self.weights, None, ONE_THREAD)
+        gpu = gpu_engine()
+        gpu.multiply_precisely()
+        return gpu.DeviceBlock(self.data, self.weights, self.device)
+
+    def with_columns(self, columns: Columns) -> RowBlock:
+        """Return the block with its columns."""
+        return self.block.with_columns(columns.array)
+
 
 class Buffer:
-    """Room for the columns of a block, and how many of them are in use."""
+    """Room for the columns of a block, and how many of them are in use.
 
-    def __init__(self, array: np.ndarray, n_used: int):
+    The array is one of NumPy's, or a tensor where blocks are on devices.
+    """
+
+    def __init__(self, array, n_used: int):
         self.array, self.n_used = array, n_used
 
 
@@ -65,16 +85,16 @@ class Columns:
     size: int
 
     @classmethod
-    def empty(cls, n_rows: int, capacity: int, dtype) -> Columns:
+    def empty(cls, rows: BlockRows, capacity: int, dtype) -> Columns:
         """Return no columns, and room for some."""
-        return cls(Buffer(np.empty((n_rows, capacity), dtype), 0), 0)
+        return cls(Buffer(rows.block.no_columns(capacity, dtype), 0), 0)
 
     @property
-    def array(self) -> np.ndarray:
+    def array(self):
         """The columns, and the room after them."""
         return self.buffer.array
 
-    def extended(self, size: int, n_more: int) -> Columns:
+    def extended(self, rows: BlockRows, size: int, n_more: int) -> Columns:
         """Return the first ``size`` columns with room for more, which then are in use.
 
         Columns that others use are left alone: where they stand in the way, all are copied.
@@ -82,7 +102,7 @@ class Columns:
         buffer = self.buffer
         if buffer.n_used != size or buffer.array.shape[1] < size + n_more:
             room = max(buffer.array.shape[1], size + n_more)
-            array = np.empty((len(buffer.array), room), buffer.array.dtype)
+            array = rows.block.no_columns(room, rows.with_columns(self).dtype)
             array[:, :size] = buffer.array[:, :size]
             buffer = Buffer(array, size)
         buffer.n_used = size + n_more
@@ -105,10 +125,7 @@ class Scores:
         if known is not None and known[0] is rows and known[1] is shared:
             return known[2]
         # Without its columns, which would be kept as long as the scores are.
-        block = _block(rows, None)
-        state = BlockState(
-            block, self.values, shared.of_block(self.values, block.positive, block.run)
-        )
+        state = rows.block.shared_state(self.values, shared)
         self._states["state"] = rows, shared, state
         return state
 
@@ -173,12 +190,12 @@ def without(data: TrainingData, *, chosen: Callable) -> TrainingData:
     return replace(data, weights=data.weights * ~chosen(data), numbering=data.numbers)
 
 
-def hold_out(data: TrainingData, *, chosen: Callable | None) -> BlockRows:
+def hold_out(data: TrainingData, *, chosen: Callable | None, device: str | None) -> BlockRows:
     """Return the rows with those held out set apart."""
     if chosen is None:
-        return BlockRows(data, data.weights, None)
+        return BlockRows(data, data.weights, None, device)
     held_out = chosen(data)
-    return BlockRows(data, data.weights * ~held_out, data.weights * held_out)
+    return BlockRows(data, data.weights * ~held_out, data.weights * held_out, device)
 
 
 def count_rows(rows: BlockRows) -> tuple[int, float, float]:
@@ -203,23 +220,23 @@ def pick_rows(rows: BlockRows, places: np.ndarray) -> Rows:
 
 def no_columns(rows: BlockRows, *, capacity: int, dtype) -> Columns:
     """Return room for columns."""
-    return Columns.empty(rows.data.n_rows, capacity, dtype)
+    return Columns.empty(rows, capacity, dtype)
 
 
 def append_column(
     rows: BlockRows, columns: Columns, *, kernel: Kernel, centre: Rows, projection, norm: float
 ) -> Columns:
     """Return the columns with one more."""
-    extended = columns.extended(len(projection), 1)
-    block = _block(rows, extended)
+    extended = columns.extended(rows, len(projection), 1)
+    block = rows.with_columns(extended)
     block.set_column(block.column(kernel, centre), projection, norm)
     return extended
 
 
 def append_linear(rows: BlockRows, columns: Columns, *, size: int, origin, scale) -> Columns:
     """Return the columns with those of the linear term."""
-    extended = columns.extended(size, rows.data.n_features)
-    _block(rows, extended).set_linear(size, origin, scale)
+    extended = columns.extended(rows, size, rows.data.n_features)
+    rows.with_columns(extended).set_linear(size, origin, scale)
     return extended
 
 
@@ -227,17 +244,17 @@ def expand(
     rows: BlockRows, *, capacity: int, dtype, linear, kernel: Kernel, centres: Rows, transform
 ) -> Columns:
     """Return the columns of the linear term, if any, and after them K_.Z transform."""
-    columns = Columns.empty(rows.data.n_rows, capacity, dtype)
+    columns = Columns.empty(rows, capacity, dtype)
     if linear is not None:
         columns = append_linear(rows, columns, size=0, origin=linear[0], scale=linear[1])
-    extended = columns.extended(columns.size, transform.shape[1])
-    _block(rows, extended).set_expansion(columns.size, kernel, centres, transform)
+    extended = columns.extended(rows, columns.size, transform.shape[1])
+    rows.with_columns(extended).set_expansion(columns.size, kernel, centres, transform)
     return extended
 
 
 def find_shift(columns: Columns, rows: BlockRows, *, size: int) -> np.ndarray:
     """Return the constants to take off the columns."""
-    return _block(rows, columns).shift(size)
+    return rows.with_columns(columns).shift(size)
 
 
 # -- lines and scores ------------------------------------------------------------------------
@@ -268,25 +285,24 @@ class KernelColumn:
 
 def score(rows: BlockRows, columns: Columns, *, line) -> Scores:
     """Return the scores along a line from zero."""
-    return Scores(line.values(_block(rows, columns)))
+    return Scores(line.values(rows.with_columns(columns)))
 
 
 def step(rows: BlockRows, columns: Columns, scores: Scores, *, line, length: float) -> Scores:
     """Return the scores moved along a line."""
-    return Scores(scores.values + length * line.values(_block(rows, columns)))
+    return Scores(scores.values + length * line.values(rows.with_columns(columns)))
 
 
 def tabulate(rows: BlockRows, scores: Scores, *, origin: float) -> ScoreTable:
     """Return the table of a block's scores."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return score_table(scores.values, rows.data.positive, rows.weights, origin)
+        return rows.block.tabulate(scores.values, origin)
 
 
 def rank(rows: BlockRows, scores: Scores, *, shared: SharedStatistics) -> np.ndarray:
     """Return the weight by place of the rows in the loss and, after it, of those held out."""
     parts = [rows.weights] if rows.held_out is None else [rows.weights, rows.held_out]
-    positive = rows.data.positive
-    return np.stack([rank_sums(shared.ranks, scores.values, positive, part) for part in parts])
+    return np.stack([rows.block.rank_sums(shared.ranks, scores.values, part) for part in parts])
 
 
 # -- derivatives -----------------------------------------------------------------------------
@@ -296,7 +312,7 @@ def gradient(
     rows: BlockRows, columns: Columns, scores: Scores, *, shared: SharedStatistics, size: int
 ) -> np.ndarray:
     """Return the sums Phi^T r."""
-    block = _block(rows, columns)
+    block = rows.with_columns(columns)
     return block.transposed_product(scores.state(rows, shared).residual, size)
 
 
@@ -304,15 +320,15 @@ def hessian(
     rows: BlockRows, columns: Columns, scores: Scores, *, shared: SharedStatistics, size, shift
 ) -> Sums:
     """Return the sums of `RowBlock.hessian_sums`."""
-    block = _block(rows, columns)
-    return block.hessian_sums(scores.state(rows, shared), size, shift)
+    block = rows.with_columns(columns)
+    return _fetched(block, block.hessian_sums(scores.state(rows, shared), size, shift))
 
 
 def line_sums(
     rows: BlockRows, columns: Columns, scores: Scores, *, shared: SharedStatistics, line
 ) -> np.ndarray:
     """Return the sums of a line by class and coarse cell."""
-    block = _block(rows, columns)
+    block = rows.with_columns(columns)
     return block.line_sums(scores.state(rows, shared), line.values(block))
 
 
@@ -327,7 +343,7 @@ def line_product(
     size: int,
 ) -> np.ndarray:
     """Return the sums Phi^T H line, with H half the Hessian by the scores."""
-    block = _block(rows, columns)
+    block = rows.with_columns(columns)
     curved = block.curve(scores.state(rows, shared), line.values(block), tables)
     return block.transposed_product(curved, size)
 
@@ -342,9 +358,10 @@ def slopes_along(
     tables: np.ndarray,
 ) -> np.ndarray:
     """Return half the slope and half the curvature along a line."""
-    block = _block(rows, columns)
+    block = rows.with_columns(columns)
     state, values = scores.state(rows, shared), line.values(block)
-    return np.array([state.residual @ values, block.curve(state, values, tables) @ values])
+    curved = block.curve(state, values, tables)
+    return np.array([float(state.residual @ values), float(curved @ values)])
 
 
 def candidates(
@@ -360,9 +377,9 @@ def candidates(
     shift: np.ndarray,
 ) -> Sums:
     """Return the sums of `RowBlock.candidate_sums`."""
-    block = _block(rows, columns)
+    block = rows.with_columns(columns)
     states = scores.state(rows, shared), curved_scores.state(rows, curved)
-    return block.candidate_sums(*states, kernel, centres, shift)
+    return _fetched(block, block.candidate_sums(*states, kernel, centres, shift))
 
 
 def moments(
@@ -376,8 +393,12 @@ def moments(
     weights: np.ndarray,
 ) -> Sums:
     """Return the sums of `RowBlock.moment_sums`."""
-    block = _block(rows, columns)
+    block = rows.with_columns(columns)
     return block.moment_sums(scores.state(rows, shared), size, origin, weights)
+
+
+def _fetched(block: RowBlock, sums: tuple) -> Sums:
+    return tuple(map(block.fetch, sums))
 
 
 def finish_hessian(sums: Sums) -> np.ndarray:
@@ -407,9 +428,3 @@ def _keep_freed_memory() -> None:
         library = ctypes.CDLL(None)
         library.mallopt(_MMAP_THRESHOLD, 16 << 20)
         library.mallopt(_TRIM_THRESHOLD, 64 << 20)
-
-
-def _block(rows: BlockRows, columns: Columns | None) -> RowBlock:
-    _keep_freed_memory()
-    data, array = rows.data, None if columns is None else columns.array
-    return RowBlock(data.X, data.positive, rows.weights, array, ONE_THREAD)

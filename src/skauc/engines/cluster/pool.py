@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
@@ -16,6 +17,7 @@ from dask.sizeof import sizeof
 from distributed import Client, Future, get_client
 from distributed.comm import CommClosedError
 
+from skauc.engines import gpu_engine
 from skauc.exceptions import ClusterLostError, InvalidParameterError
 
 # Partial results that one task adds up.
@@ -25,10 +27,13 @@ INLINE_BYTES = 1 << 15
 
 
 class Pool:
-    """The workers of a client, as a place to run passes over blocks."""
+    """The workers of a client, as a place to run passes over blocks.
 
-    def __init__(self, client: Client):
-        self.client = client
+    ``device`` is the one that each worker takes its blocks to; None: they stay in memory.
+    """
+
+    def __init__(self, client: Client, device: str | None = None):
+        self.client, self.device = client, device
         self._token = uuid4().hex
         self._numbers = count()
 
@@ -110,7 +115,23 @@ def find_pool() -> Pool:
             "instance client = distributed.Client(n_workers=2), or use `with client.as_current():`."
         ) from None
     _check_workers(client)
-    return Pool(client)
+    return Pool(client, _find_device(client))
+
+
+def _find_device(client: Client) -> str | None:
+    """Return the device that the workers' environment names, the same for all, or None."""
+    devices = client.run(_device_of_worker)
+    if len(set(devices.values())) > 1:
+        found = ", ".join(f"{worker} has {name}" for worker, name in sorted(devices.items()))
+        raise InvalidParameterError(
+            "Workers must all have a GPU to work on, or none; by their SKAUC_GPU_DEVICE "
+            f"{found}. Start all of them with the same."
+        )
+    return next(iter(devices.values()), None)
+
+
+def _device_of_worker() -> str | None:
+    return gpu_engine().find_device() if os.environ.get("SKAUC_GPU_DEVICE") else None
 
 
 def _check_workers(client: Client) -> None:
