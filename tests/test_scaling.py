@@ -13,7 +13,7 @@ from scipy.stats import norm, rankdata
 
 from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.scaling import N_KNOTS, RankScaling
+from skauc.scaling import N_KNOTS, RankScaling, principal_axes
 from skauc.validation import TrainingData
 
 WORDS = pytest.mark.parametrize("word", ["rank", "normal"])
@@ -164,3 +164,61 @@ def test_other_words_are_refused(scaling):
 def test_sparse_rows_are_refused(word):
     with pytest.raises(InvalidDataError, match=f"'{word}' needs dense rows; got a sparse matrix"):
         SparseKernelAUC(scaling=word).fit(sparse.csr_array(skewed()), np.arange(300) % 2)
+
+
+# -- principal axes ---------------------------------------------------------------------------
+
+
+def correlated(n_rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_rows, 4)) @ rng.normal(size=(4, 4)) + 3
+
+
+@given(seed=st.integers(0, 50), n_features=st.integers(1, 6))
+def test_axes_are_those_of_the_weighted_covariance(seed, n_features):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, n_features)) @ rng.normal(size=(n_features, n_features))
+    weights = rng.random(40)
+    axes = principal_axes(X, weights)
+    covariance = np.atleast_2d(np.cov(X.T, aweights=weights))
+    assert_allclose(axes.T @ axes, np.eye(n_features), atol=1e-6)
+    turned = axes.T @ covariance @ axes
+    assert_allclose(turned, np.diag(np.diag(turned)), atol=1e-6 * np.trace(covariance))
+    assert np.all(np.diff(np.diag(turned)) <= 1e-6 * np.trace(covariance))
+    assert np.all(np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0) > 0)
+
+
+def test_a_turn_alone_changes_no_kernel():
+    X = correlated()
+    y = X[:, 0] > X[:, 1]
+    plain, turned = (SparseKernelAUC(8, rotate=turn, random_state=0) for turn in (False, True))
+    scores = [model.fit(X, y).decision_function(X) for model in (plain, turned)]
+    assert_array_equal(plain.basis_indices_, turned.basis_indices_)
+    assert_allclose(*scores, atol=1e-4)
+
+
+def test_length_scales_along_axes_tell_how_far_apart_features_are_seen():
+    X = correlated(400)
+    y = X[:, 0] - X[:, 1] > 0
+    model = SparseKernelAUC(8, rotate=True, refine=5, scaling="rank", random_state=0).fit(X, y)
+    images = model.scaling_.ranks.transform(X)
+    assert_allclose(model.scaling_.transform(X), images @ model.scaling_.axes)
+    assert_allclose(model.scaling_.inverse(model.scaling_.transform(X)), X, rtol=1e-3, atol=1e-3)
+    steps = np.diag(images.std(axis=0)) @ model.scaling_.axes / model.length_scales_
+    assert_allclose(model.feature_relevance_, np.linalg.norm(steps, axis=1), rtol=1e-6)
+
+
+def test_axes_of_sparse_rows_are_refused():
+    with pytest.raises(InvalidDataError, match="`rotate` needs dense rows; got a sparse matrix"):
+        SparseKernelAUC(rotate=True).fit(sparse.csr_array(skewed()), np.arange(300) % 2)
+
+
+def test_axes_of_variances_that_overflow_are_refused():
+    X = np.full((20, 2), 1e200) * np.random.default_rng(0).choice([-1, 1], (20, 2))
+    with pytest.raises(InvalidDataError, match="variances of the features overflow, so that they"):
+        SparseKernelAUC(rotate=True, gamma=1.0).fit(X, np.arange(20) % 2)
+
+
+def test_rotate_is_true_or_false():
+    with pytest.raises(InvalidParameterError, match="`rotate` must be True or False; got 1"):
+        SparseKernelAUC(rotate=1).fit(skewed(), np.arange(300) % 2)

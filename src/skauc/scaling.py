@@ -93,8 +93,12 @@ class FeatureMap:
 
     def inverse(self, images: np.ndarray) -> np.ndarray:
         """Return rows whose images these are; beyond the range of the ranks, its ends."""
-        images = images if self.axes is None else np.asarray(images) @ self.axes.T
+        images = self.turned_back(np.asarray(images))
         return images if self.ranks is None else self.ranks.inverse(images)
+
+    def turned_back(self, images: np.ndarray) -> np.ndarray:
+        """Return images by feature, ranks where there are ranks."""
+        return images if self.axes is None else images @ self.axes.T
 
     def along_features(self, scales: np.ndarray) -> np.ndarray:
         """Return how far a step along each feature is for scales along the axes."""

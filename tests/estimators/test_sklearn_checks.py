@@ -21,7 +21,7 @@ BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
         SparseKernelAUC(n_basis=4, kernel="laplacian", retrain="doubling"),
         SparseKernelAUC(n_basis=8, linear_term=True, gamma=[0.1, 1.0]),
         SparseKernelAUC(n_basis=16, scaling="rank"),
-        SparseKernelAUC(n_basis=16, scaling="normal"),
+        SparseKernelAUC(n_basis=16, scaling="normal", rotate=True, refine=3),
         StructuralAUC(),
         StructuralAUC(10.0, kernel="rbf", tol=1e-2),
         StructuralAUC(kernel="polynomial", degree=2, cache_size=1e-6),

@@ -55,7 +55,7 @@ def splits(results):
 
 
 def settings(results):
-    names = ("scaling", "C", "gamma", "linear_term", "refine", "n_basis")
+    names = ("scaling", "C", "gamma", "linear_term", "refine", "rotate", "n_basis")
     return [
         dict(zip(names, values, strict=True))
         for values in zip(*(results[f"param_{name}"] for name in names), strict=True)
@@ -101,7 +101,7 @@ def rule(results):
         good,
         key=lambda i: (
             sizes[i],
-            results["param_refine"][i],
+            bool(results["param_refine"][i]),
             results["param_linear_term"][i],
             -round(means[i], 6),
             results["param_C"][i],
@@ -200,9 +200,33 @@ def test_ranks_are_tried_and_scored_like_fits_on_the_folds():
     assert abs(splits(results)[chosen, 0] - alone.score(rows[test], y[test])) < 0.02
 
 
+def test_axes_are_tried_with_refinement_alone():
+    model = make(refine=(False, True), rotate=(False, True)).fit(X, y)
+    results = model.cv_results_
+    assert set(results["param_rotate"]) == {False, True}
+    assert all(results["param_refine"][results["param_rotate"]])
+    alone = make(refine=True, rotate=True).fit(X, y)
+    assert alone.best_params_["rotate"]
+    assert alone.scaling_.axes.shape == (2, 2)
+
+
+def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
+    rows = np.random.default_rng(0).normal(size=(120, 5))
+    model = make(refine=True, rotate=(False, True), n_basis=4).fit(rows, y)
+    assert set(model.cv_results_["param_rotate"]) == {False}
+
+
+def test_many_rows_are_refined_by_more_steps_too():
+    rows, labels = make_moons(2000, noise=0.3, random_state=0)
+    small = {"Cs": [1.0], "gammas": [1.0], "linear_term": False, "n_basis": 4, "rotate": False}
+    model = make(refine=True, **small).fit(rows, labels)
+    assert {20, 60} <= set(model.cv_results_["param_refine"])
+
+
 def test_sparse_rows_are_taken_as_they_come():
-    model = make(scaling=(None, "rank")).fit(sparse.csr_array(X), y)
+    model = make(scaling=(None, "rank"), refine=True).fit(sparse.csr_array(X), y)
     assert model.best_params_["scaling"] is None
+    assert not model.best_params_["rotate"]
     with pytest.raises(InvalidDataError, match="needs dense rows; got a sparse matrix"):
         make(scaling="rank").fit(sparse.csr_array(X), y)
 

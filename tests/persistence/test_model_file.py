@@ -75,6 +75,8 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal"),
+    "axes": small(rotate=True, refine=5),
+    "normal along axes": small(rotate=True, scaling="normal", linear_term=True),
     "cv": small_cv(),
     "pipeline": make_pipeline(StandardScaler(), PCA(3), small()),
     "calibrated": CalibratedClassifierCV(make_pipeline(StandardScaler(), small()), ensemble=False),
@@ -209,7 +211,7 @@ def test_ranks_come_back_to_the_last_bit(tmp_path):
     model = small(scaling="rank").fit(rows, Y)
     loaded = load_model(save_model(model, tmp_path / "model.skauc"))
     for name in ("knots", "half_steps", "levels"):
-        found, expected = getattr(loaded.scaling_, name), getattr(model.scaling_, name)
+        found, expected = getattr(loaded.scaling_.ranks, name), getattr(model.scaling_.ranks, name)
         assert found.dtype == expected.dtype
         assert_array_equal(found, expected)
     assert loaded.rank_features() == model.rank_features()
@@ -467,7 +469,14 @@ MEMORIES = [
     ("OILK", written(("gamma", 0), -1.0)),
     ("OILK", written(("n_offered",), lambda counts: np.zeros_like(counts))),
 ]
+AXES = [
+    written(("axes", (0, 0)), np.nan),
+    written(("axes",), lambda axes: axes[:, :-1]),
+    written(("axes",), lambda axes: axes.astype(np.float16)),
+    written(("axes",), lambda axes: axes.tolist()),
+]
 BROKEN = [("ranks", small(scaling="rank"), write) for write in RANKS]
+BROKEN += [("axes", small(rotate=True), write) for write in AXES]
 BROKEN += [("memories|counts", LEARNERS[name], write) for name, write in MEMORIES]
 
 

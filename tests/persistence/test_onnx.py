@@ -75,6 +75,8 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal", linear_term=True),
+    "normal along axes": small(scaling="normal", rotate=True, refine=5, linear_term=True),
+    "axes": small(rotate=True),
     "laplacian over ranks": small(kernel="laplacian", scaling="rank"),
     "cv": SparseKernelAUCCV(n_basis=8, Cs=[1.0], gammas=["scale"], cv=2, random_state=0),
     "scaled": make_pipeline(StandardScaler(), small()),
@@ -157,7 +159,7 @@ def test_ranks_at_their_knots_between_and_beyond_them(precision):
         (np.exp(3 * X[:, 0]), -1e9 * X[:, 1], np.round(X[:, 2]), Y, np.full(len(X), 3.0))
     ).astype(np.float32)
     model = small(scaling="rank", linear_term=True).fit(rows.astype(np.float64), Y)
-    knots = model.scaling_.knots.astype(np.float32)
+    knots = model.scaling_.ranks.knots.astype(np.float32)
     between = (knots[1:] + knots[:-1]) / 2
     far = rng.choice([-3e38, -1.0, 0.0, 1e-38, 3e38], (50, rows.shape[1]))
     near = np.nextafter(knots, rng.choice([-np.inf, np.inf], knots.shape).astype(np.float32))

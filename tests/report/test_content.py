@@ -336,7 +336,7 @@ def test_cross_validated_sizes_are_shown_beside(tumours):
     assert best == pytest.approx(model.best_score_)
     assert max(sizes.cv_n_basis) == 8
     assert ("n_basis (chosen)", str(model.n_basis_)) in content.model.parameters
-    is_ranked = model.best_params_["scaling"] == "rank"
+    is_ranked = model.best_params_["scaling"] is not None
     own = "Its values before they became ranks." if is_ranked else "Its own values."
     assert content.centres.positive.source == own
 
@@ -345,7 +345,7 @@ def test_sizes_of_a_cross_validation_are_those_of_the_scaling_that_was_chosen(tu
     X = np.asarray(tumours.X_train)[:, :3]
     settings = {"Cs": [1.0], "gammas": ["scale"], "refine": False, "linear_term": False, "cv": 2}
     model = SparseKernelAUCCV(n_basis=8, random_state=0, **settings).fit(X, tumours.y_train)
-    assert len(set(model.cv_results_["param_scaling"])) == 2
+    assert len(set(model.cv_results_["param_scaling"])) == 3
     sizes = make_report_content(model, X, tumours.y_train).sizes
     assert len(set(sizes.cv_n_basis)) == len(sizes.cv_n_basis)
     best = sizes.cv_auc[sizes.cv_n_basis.index(model.n_basis_)]

@@ -44,8 +44,23 @@ def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
     values = {feature.name: feature.positive for feature in undone.features}
     assert_allclose([values[name] for name in case.X_train], case.X_train.iloc[row], rtol=1e-6)
     assert "counts the same: by the ranks of its values" in content.features.reason
-    n_ranks = model.scaling_.knots.size + model.scaling_.levels.size
+    n_ranks = sum(part.size for part in (model.scaling_.ranks.knots, model.scaling_.ranks.levels))
     assert content.model.n_numbers == 8 * 31 + 1 + n_ranks
+
+
+@pytest.mark.parametrize("scaling", [None, "normal"])
+def test_a_row_along_axes_is_shown_as_it_is_in_the_frame(tumours, scaling):
+    model = SparseKernelAUC(8, scaling=scaling, rotate=True, random_state=0)
+    case = refitted(tumours, model)
+    row = model.basis_indices_[
+        make_report_content(*case.test, **case.train).centres.positive.number
+    ]
+    undone = make_report_content(*case.test).centres
+    own = "Its own values." if scaling is None else "Its values before they became ranks."
+    assert undone.positive.source == own
+    values = {feature.name: feature.positive for feature in undone.features}
+    expected = case.X_train.iloc[row]
+    assert_allclose([values[name] for name in case.X_train], expected, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("steps", [[], [StandardScaler()]])
@@ -53,7 +68,7 @@ def test_a_centre_that_moved_beyond_the_ranks(tumours, steps):
     """Refinement may move centres anywhere; here they are moved by hand, to be sure of it."""
     model = make_pipeline(*steps, SparseKernelAUC(16, scaling="rank", random_state=0))
     case = refitted(tumours, model)
-    classifier, levels = model[-1], model[-1].scaling_.levels
+    classifier, levels = model[-1], model[-1].scaling_.ranks.levels
     fitted = classifier._models[16]
     classifier._models[16] = moved = replace(fitted, centres=1.5 * fitted.centres)
     outside = (moved.centres < levels[0]) | (moved.centres > levels[-1])

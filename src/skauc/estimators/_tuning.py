@@ -35,8 +35,8 @@ SCREENING_ROWS = 8000
 # where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
 FEW_ROWS = 1000
 MANY_ROWS = 2000
-# The steps of a refinement, where there are few rows, and the steps that the best of those of many
-# rows are tried with, too. Nothing is held out: of few rows, or few positives, a part held out would
+# The steps of a refinement, those where there are few rows, and those that the best of many rows
+# are tried with, too. Nothing is held out: of few rows, or few positives, a part held out would
 # be missed and would say little.
 STEPS, STEPS_OF_FEW_ROWS, MORE_STEPS = 20, 10, 60
 # A smaller difference in AUC is none, however sure it is.
@@ -360,7 +360,7 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
     with make_engine(part, capacity=capacity, n_jobs=1) as engine:
         engine.hold_out(held_out)
         random_state = check_random_state(model.random_state)
-        fitting = model._start_fitting(engine, part, capacity, random_state)
+        fitting = model._start_fitting(engine, part, capacity, model._gammas(part), random_state)
         fitting.pursue(job.sizes, lambda: model._has_converged(fitting.records))
         solved = {C: np.zeros(0) for C in job.Cs}
         sizes = [record.n_basis for record in fitting.records]

@@ -314,6 +314,7 @@ class SparseKernelAUC(PathClassifier):
         """Fit to clean rows; callbacks are told of those that were passed."""
         scaling, data = scale(self.scaling, data)
         self.feature_spread_ = np.sqrt(feature_moments(data)[1])
+        gammas = self._gammas(data)
         if self.rotate:
             scaling, data = turn(scaling, data)
         random_state = check_random_state(self.random_state)
@@ -334,7 +335,7 @@ class SparseKernelAUC(PathClassifier):
         with make(data if sample is None else sample) as engine:
             engine.hold_out(None if held_out is None else held_out.judges)
             fitting = self._start_fitting(
-                engine, data, capacity, random_state, scaling, sample, checkpoint
+                engine, data, capacity, gammas, random_state, scaling, sample, checkpoint
             )
 
             def report() -> bool:
@@ -361,19 +362,25 @@ class SparseKernelAUC(PathClassifier):
     def _capacity(self, data: TrainingData) -> int:
         n_linear = data.n_features if self.linear_term else 0
         n_widths = 1 if isinstance(self.gamma, str) else np.size(self.gamma)
-        return n_linear + min(self.n_basis, data.n_rows * n_widths)
+        # A row that a refined centre has left may be the start of another.
+        n_most = self.n_basis if self.refine else data.n_rows * n_widths
+        return n_linear + min(self.n_basis, n_most)
+
+    def _gammas(self, data: TrainingData) -> list[float]:
+        """Return the widths as numbers; a turn of the data is not to change them."""
+        return resolve_gammas(self.gamma, self.kernel, data)
 
     def _start_fitting(
         self,
         engine,
         data: TrainingData,
         capacity,
+        gammas,
         random_state,
         scaling=None,
         sample=None,
         checkpoint=None,
     ) -> Fitting:
-        gammas = resolve_gammas(self.gamma, self.kernel, data)
         kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
         linear = LinearTerm.of(data) if self.linear_term else None
         n_linear = data.n_features if self.linear_term else 0
