@@ -54,7 +54,7 @@ def best_of_size(search: SparseKernelAUCCV, n_basis: int) -> dict:
     best = min(
         good, key=lambda i: (*(bool(results[f"param_{n}"][i]) for n in simplicity), -means[i])
     )
-    names = ("scaling", "C", "gamma", "linear_term", "refine", "n_basis")
+    names = ("scaling", "C", "gamma", "linear_term", "refine", "rotate", "n_basis")
     return {name: results[f"param_{name}"][best] for name in names}
 
 

@@ -1,9 +1,9 @@
 """Cross-validation that shares its work: one pursuit serves every size and every C.
 
-A *structure* is what the columns depend on: scaling, widths, linear term, refinement. For each
-structure and fold the basis is pursued once, at the middle C; the coefficients for the other Cs
-are found on the same columns, from one size to the next. Structures that fall behind on a few rows
-of the first folds, or on these folds, are not tried on the rest.
+A *structure* is what the columns depend on: scaling, axes, widths, linear term, refinement.
+For each structure and fold the basis is pursued once, at the middle C; the coefficients for the
+other Cs are found on the same columns, from one size to the next. Structures that fall behind on a
+few rows of the first folds, or on these folds, are not tried on the rest.
 """
 
 from __future__ import annotations
