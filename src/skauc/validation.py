@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.tensors import on_host
 
 FLOAT_DTYPES = (np.float64, np.float32)
 # Numbers in a block of rows that is looked at without scikit-learn: beyond it that costs nothing.
@@ -190,21 +190,6 @@ class TrainingData:
     def transformed(self, transform: Callable) -> TrainingData:
         """Return the same rows with other features."""
         return replace(self, X=transform(self.X))
-
-
-def is_tensor(values) -> bool:
-    """Tell whether this is a tensor of torch's, without importing torch for it."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(values, torch.Tensor)
-
-
-def on_host(values):
-    """Return a tensor of torch's, wherever it is, as a NumPy array; anything else as it is."""
-    if not is_tensor(values):
-        return values
-    values = values.detach().cpu()
-    # NumPy has no such numbers.
-    return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
 
 
 def check_training(estimator, X, y, sample_weight=None, *, advice="") -> TrainingData:

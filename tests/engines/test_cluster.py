@@ -223,7 +223,12 @@ def test_options_do_what_they_do_elsewhere(client, rows, parameters):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"refine": True}, {"refine": True, "linear_term": True, "scaling": "rank"}, {"refine": 6}],
+    [
+        {"refine": True},
+        {"refine": True, "linear_term": True, "scaling": "rank"},
+        {"refine": 6},
+        {"refine": 6, "rotate": True, "scaling": "normal"},
+    ],
     ids=str,
 )
 def test_a_refined_model(client, rows, parameters):

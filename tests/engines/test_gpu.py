@@ -55,6 +55,7 @@ def fit_both(model, X, y, **extra):
         {"kernel": "linear", "n_basis": 4},
         {"refine": True},
         {"refine": 10, "linear_term": True},
+        {"refine": 5, "rotate": True, "scaling": "normal"},
     ],
     ids=str,
 )
@@ -183,7 +184,7 @@ def test_auc_and_threshold_of_many_rows_are_found_by_places(device, monkeypatch)
     toy = make_toy(1500)
     answers = []
     for most_sorted in (0, 10**6):
-        monkeypatch.setattr("skauc.engines.block.MOST_SORTED", most_sorted)
+        monkeypatch.setattr("skauc.engines.local.MOST_SORTED", most_sorted)
         data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]), device=device)
         with make_engine(data, capacity=3, n_jobs=1) as engine:
             grow(engine, KERNEL, [3, 17, 40], capacity=3)
@@ -294,5 +295,5 @@ SparseKernelAUC(1, engine="gpu").fit([[0.0], [1.0]], [0, 1])
 
 def test_without_torch_the_error_says_what_to_install():
     answer = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True)
-    assert "MissingPackageError: engine='gpu' needs torch" in answer.stderr
+    assert "MissingPackageError: Work on a GPU needs torch" in answer.stderr
     assert 'pip install "skauc[gpu]"' in answer.stderr

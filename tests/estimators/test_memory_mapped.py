@@ -26,7 +26,13 @@ def labels(mapped):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"selection": "greedy", "linear_term": True}, {"refine": True}, {"scaling": "rank"}],
+    [
+        {},
+        {"selection": "greedy", "linear_term": True},
+        {"refine": True},
+        {"scaling": "rank"},
+        {"rotate": True},
+    ],
     ids=str,
 )
 def test_a_fit_of_mapped_rows_equals_that_of_an_array(mapped, y, settings):

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 from messy import make_messy
+from numpy.testing import assert_allclose
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from toys import make_toy
 
 from skauc import OPAUC, SparseKernelAUC
+from skauc.exceptions import InvalidParameterError
 from skauc.preprocessing import TablePreprocessor
 from skauc.workflow import RowScorer, describe_model
 
@@ -54,3 +57,25 @@ def test_models_without_centres_and_of_several_models():
     rows = RowScorer(several)(toy.X)
     assert np.array_equal(rows.flagged, several.predict(toy.X))
     assert np.array_equal(rows.probabilities, several.predict_proba(toy.X)[:, 1])
+
+
+def test_models_of_other_libraries_are_refused():
+    toy = make_toy()
+    model = LogisticRegression().fit(toy.X, toy.positive)
+    message = "`model` must have an estimator of skauc's at its end; got LogisticRegression"
+    with pytest.raises(InvalidParameterError, match=message):
+        describe_model(model)
+
+
+def test_parts_along_axes_are_told_by_feature():
+    toy = make_toy()
+    X = toy.X @ np.random.default_rng(0).normal(size=(toy.X.shape[1],) * 2)
+    model = SparseKernelAUC(4, rotate=True, refine=3, linear_term=True, random_state=0)
+    model.fit(X, toy.positive)
+    parts = describe_model(model)
+    axes = model.scaling_.axes
+    step = 1e-3 * np.eye(X.shape[1])
+    seen = np.linalg.norm(step @ axes / model.length_scales_, axis=1)
+    assert_allclose(1e-3 / parts.length_scales, seen)
+    line = model.scaling_.transform(X) @ model.linear_coef_
+    assert_allclose(X @ parts.linear_coef, line, rtol=1e-4, atol=1e-6)

@@ -6,12 +6,16 @@ import sys
 
 from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments, Line, State
 from skauc.exceptions import InvalidParameterError, MissingPackageError
-from skauc.validation import TrainingData, check_choice, check_training, is_tensor
+from skauc.tensors import is_tensor
+from skauc.validation import TrainingData, check_choice, check_training
 
 ENGINES = ("auto", "cpu", "gpu", "cluster")
+# The environment variable that names the device of the GPU engine, here or on a worker.
+GPU_VARIABLE = "SKAUC_GPU_DEVICE"
 
 __all__ = [
     "ENGINES",
+    "GPU_VARIABLE",
     "KERNEL_OVERFLOW",
     "CandidateSlopes",
     "Engine",
@@ -75,8 +79,8 @@ def gpu_engine():
         from skauc.engines import gpu
     except ImportError as error:
         raise MissingPackageError(
-            f"engine='gpu' needs torch, which cannot be imported ({error}). Install it with "
-            'pip install "skauc[gpu]", or use engine="cpu".'
+            f"Work on a GPU needs torch, which cannot be imported ({error}). Install it with "
+            'pip install "skauc[gpu]", or work on the CPU.'
         ) from error
     return gpu
 

@@ -2,8 +2,7 @@
 
 One machine holds one block, which its threads share; a cluster holds many. What a pass returns is
 either as long as the block and stays with it, or a tuple of small arrays. Tuples of several blocks
-are added up place by place, and the functions at the end of this file make of the totals what was
-asked for.
+are added up place by place, and `skauc.engines.finishing` makes of the totals what was asked for.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from skauc import metrics, pairs
+from skauc import pairs
 from skauc.engines import passes, tables
-from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, KernelMoments
+from skauc.engines.base import KERNEL_OVERFLOW
+from skauc.engines.finishing import Sums, add_up
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
 from skauc.kernels import Kernel, Rows
@@ -38,10 +38,6 @@ SCREENING_ROWS = 10_000
 EVEN_SHARE = 0.3
 # Rows whose mean is taken off the columns.
 SHIFT_ROWS = 1024
-# Rows up to which AUC and threshold are found by sorting the scores.
-MOST_SORTED = 1 << 18
-
-Sums = tuple[np.ndarray, ...]
 
 
 class CompiledBench(ThreadBench):
@@ -265,13 +261,6 @@ class RowBlock:
         """Return the weight of each class in each place of an axis."""
         return tables.rank_sums(axis, scores, self.positive, weights, self.run)
 
-    def ranked(self, scores: np.ndarray) -> metrics.ScoreTable:
-        """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
-        if self.n_rows <= MOST_SORTED:
-            return metrics.score_table(scores, self.positive, self.weights)
-        axis = tables.RankAxis.of(self.tabulate(scores, 0.0))
-        return tables.Ranking(axis.middles(), self.rank_sums(axis, scores, self.weights)).table
-
     # -- products ----------------------------------------------------------------------------
 
     def direction(self, weights: np.ndarray) -> np.ndarray:
@@ -435,40 +424,6 @@ class RowBlock:
         if sparse.issparse(self.X):
             return self.X[rows].toarray(), np.arange(len(rows))
         return self.X, rows
-
-
-def add_up(parts: Iterator[Sums]) -> Sums:
-    """Add the arrays of all parts up, place by place and in order."""
-    totals = next(parts)
-    for part in parts:
-        for total, array in zip(totals, part, strict=True):
-            total += array
-    return totals
-
-
-def finish_hessian(squares, sums, *, sums_above=pairs.sums_above):
-    """Return half the Hessian: the squares less the cross terms by cells.
-
-    Like `finish_candidates` it takes arrays of any kind, with a function for sums of that kind.
-    """
-    cross = sums[1].T @ sums_above(sums[0])
-    return squares - cross - cross.T
-
-
-def finish_candidates(
-    sums, basis_sums, slopes, squares, cross, *, sums_above=pairs.sums_above
-) -> CandidateSlopes:
-    """Take the pairs that do not violate, by cells, off the squares and cross terms."""
-    above, basis_above = sums_above(sums[0]), sums_above(basis_sums[0])
-    squares = squares - 2 * (sums[1] * above).sum(0)
-    cross = cross - basis_sums[1].T @ above - basis_above.T @ sums[1]
-    return CandidateSlopes(slopes, squares.clip(0.0), cross)
-
-
-def finish_moments(first, total, second, origin, factor, coef) -> KernelMoments:
-    """Take sums over Phi to sums over K = Phi L^T."""
-    first, total = factor @ first, factor @ total
-    return KernelMoments(origin, first * coef[:, None], total * coef, second)
 
 
 def _n_tasks(n_rows: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skauc.engines import block
+from skauc.engines import block, finishing
 from skauc.engines.base import CandidateSlopes
 from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.local import LocalEngine
@@ -43,4 +43,4 @@ class CPUEngine(LocalEngine):
         sample = self.block.part(rows, weights, n_columns)
         states = (one.part(sample, rows) for one in (state, curved))
         shift = self.block.shift(n_columns)
-        return block.finish_candidates(*sample.candidate_sums(*states, kernel, centres, shift))
+        return finishing.finish_candidates(*sample.candidate_sums(*states, kernel, centres, shift))

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from skauc import pairs
-from skauc.engines import block as sums
+from skauc.engines import finishing
 from skauc.engines.base import CandidateSlopes, Chosen, Engine, KernelMoments
 from skauc.engines.block import BlockState, RowBlock
+from skauc.engines.tables import RankAxis, Ranking
 from skauc.kernels import Kernel, Rows
-from skauc.metrics import ScoreTable, auc_of, threshold_of, weighted_auc
+from skauc.metrics import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
 from skauc.validation import TrainingData
+
+# Rows up to which AUC and threshold are found by sorting the scores.
+MOST_SORTED = 1 << 18
 
 
 class LocalEngine(Engine):
@@ -35,6 +39,7 @@ class LocalEngine(Engine):
             held_out = chosen(self._data)
             weights, self._held_out = weights * ~held_out, np.flatnonzero(held_out)
         self.block.weigh(weights)
+        self._weights = weights
         self._sorted: tuple[BlockState, ScoreTable] | None = None
         self.positive_weight = float(weights[self._data.positive].sum())
         self.negative_weight = float(weights.sum()) - self.positive_weight
@@ -99,21 +104,21 @@ class LocalEngine(Engine):
     def hessian(self, state: BlockState) -> np.ndarray:
         block = self.block
         found = block.hessian_sums(state, self.size, block.shift(self.size))
-        return block.fetch(sums.finish_hessian(*found, sums_above=block.sums_above))
+        return block.fetch(finishing.finish_hessian(*found, sums_above=block.sums_above))
 
     def candidate_slopes(
         self, state: BlockState, curved: BlockState, kernel: Kernel, centres: Rows, n_columns: int
     ) -> CandidateSlopes:
         block = self.block
         found = block.candidate_sums(state, curved, kernel, centres, block.shift(n_columns))
-        along = sums.finish_candidates(*found, sums_above=block.sums_above)
+        along = finishing.finish_candidates(*found, sums_above=block.sums_above)
         return CandidateSlopes(*map(block.fetch, vars(along).values()))
 
     def kernel_moments(
         self, state: BlockState, origin: np.ndarray, factor: np.ndarray, coef: np.ndarray
     ) -> KernelMoments:
         found = self.block.moment_sums(state, self.size, origin, factor.T @ coef)
-        return sums.finish_moments(*found, origin, factor, coef)
+        return finishing.finish_moments(*found, origin, factor, coef)
 
     # -- summaries ---------------------------------------------------------------------------
 
@@ -138,6 +143,14 @@ class LocalEngine(Engine):
         if self._sorted is not None and self._sorted[0] is state:
             table, self._sorted = self._sorted[1], None
         else:
-            table = self.block.ranked(state.scores)
+            table = self._make_table(state.scores)
             self._sorted = state, table
         return table
+
+    def _make_table(self, scores) -> ScoreTable:
+        """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
+        block = self.block
+        if self.n_rows <= MOST_SORTED:
+            return score_table(block.fetch(scores), self._data.positive, self._weights)
+        axis = RankAxis.of(block.tabulate(scores, 0.0))
+        return Ranking(axis.middles(), block.rank_sums(axis, scores, self._weights)).table

@@ -17,6 +17,7 @@ from skauc.estimators._fitting import (
     DESCENT_TOL,
     VALIDATED_STEPS,
     Fitting,
+    HeldOut,
     LinearTerm,
     Steps,
     hold_out,
@@ -318,11 +319,7 @@ class SparseKernelAUC(PathClassifier):
         if self.rotate:
             scaling, data = turn(scaling, data)
         random_state = check_random_state(self.random_state)
-        held_out = None
-        if self.early_stopping or self._is_refined_by_validation():
-            held_out = hold_out(data, self.validation_fraction, random_state)
-        elif self.refine:
-            held_out = hold_out_none(data, random_state)
+        held_out = self._hold_out(data, random_state)
         self.classes_ = data.classes
         capacity = self._capacity(data)
         make = partial(make_engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows)
@@ -358,6 +355,12 @@ class SparseKernelAUC(PathClassifier):
         if checkpoint is not None and interrupt is None:
             checkpoint.remove()
         return interrupt
+
+    def _hold_out(self, data: TrainingData, random_state) -> HeldOut | None:
+        """Return the rows held out, none of them where samples alone are to be drawn."""
+        if self.early_stopping or self._is_refined_by_validation():
+            return hold_out(data, self.validation_fraction, random_state)
+        return hold_out_none(data, random_state) if self.refine else None
 
     def _capacity(self, data: TrainingData) -> int:
         n_linear = data.n_features if self.linear_term else 0

@@ -18,8 +18,10 @@ from skauc.experiments.protocol import Protocol
 from skauc.experiments.tables import ROUNDING, Table, fold_count, has_whole_runs
 
 SPARSE_METHODS = (
-    *("SparseKernelAUC", "SparseKernelAUC-orthogonal"),
-    *("SparseKernelAUC-refined", "SparseKernelAUC-steps"),
+    "SparseKernelAUC",
+    "SparseKernelAUC-orthogonal",
+    "SparseKernelAUC-refined",
+    "SparseKernelAUC-steps",
 )
 SHARE = 4
 # What a method came to, by run and fold.

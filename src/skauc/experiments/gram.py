@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from skauc.engines import gpu_engine
 from skauc.engines.expansion import evaluate_expansion
 from skauc.engines.gram import GramMatrix
-from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.kernels import RBF, Kernel
 
 _BLOCK_ROWS = 4096
@@ -33,7 +33,9 @@ class TorchGramMatrix:
     """The RBF kernel matrix of some rows on a device of torch's, inside a ``with`` statement."""
 
     def __init__(self, kernel: RBF, rows: np.ndarray, *, device: str):
-        self._torch = import_torch()
+        import torch
+
+        self._torch = torch
         self._gamma, self._device = float(kernel.gamma), device
         self._rows = self._moved(rows)
         self._matrix = None
@@ -74,25 +76,5 @@ class TorchGramMatrix:
 
 def check_device(device: str) -> None:
     """Complain if kernel matrices cannot be held there."""
-    if device == "cpu":
-        return
-    torch = import_torch()
-    try:
-        torch.empty(1, dtype=torch.float64, device=device).cpu()
-    except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
-        raise InvalidParameterError(
-            f"`device` must be 'cpu' or a device that torch has here; got {device!r}: "
-            f"{str(error).splitlines()[0]}"
-        ) from error
-
-
-def import_torch():
-    """Return torch, or say how to install it."""
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingPackageError(
-            "Kernel matrices on a GPU need torch, which is not installed. "
-            "Install it with: pip install 'skauc[gpu]'"
-        ) from error
-    return torch
+    if device != "cpu":
+        gpu_engine().check_device("`device`", device)

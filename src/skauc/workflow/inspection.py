@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.exceptions import InvalidParameterError
 from skauc.opened import OpenedModel, as_dense, open_model
 from skauc.preprocessing import TablePreprocessor
 
@@ -74,6 +75,11 @@ def describe_model(model) -> ModelParts:
     if classifier is None:
         none = np.zeros(0)
         return ModelParts("ensemble", 0, 0, {}, [], none, None, none, none, {}, "")
+    if opened.model is None:
+        raise InvalidParameterError(
+            "`model` must have an estimator of skauc's at its end; got "
+            f"{type(classifier).__name__}."
+        )
     n_features = classifier.n_features_in_
     coef = np.ravel(getattr(classifier, "dual_coef_", np.zeros(0)))
     centres = getattr(classifier, "basis_vectors_", np.zeros((0, n_features)))

@@ -10,7 +10,7 @@ import numpy as np
 from distributed import Future
 from scipy import sparse
 
-from skauc.engines import block
+from skauc.engines import block, finishing
 from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Chosen, Engine, KernelMoments
 from skauc.engines.cluster import passes
 from skauc.engines.cluster.data import ClusterData
@@ -263,7 +263,7 @@ class ClusterEngine(Engine):
             origin=origin,
             weights=factor.T @ coef,
         )
-        return block.finish_moments(*sums, origin, factor, coef)
+        return finishing.finish_moments(*sums, origin, factor, coef)
 
     # -- summaries ---------------------------------------------------------------------------
 

@@ -17,10 +17,10 @@ from dask.sizeof import sizeof
 from scipy import sparse
 
 from skauc import pairs
-from skauc.engines import block as sums_of_blocks
-from skauc.engines import gpu_engine
+from skauc.engines import finishing, gpu_engine
 from skauc.engines.base import CandidateSlopes
-from skauc.engines.block import BlockState, RowBlock, Sums
+from skauc.engines.block import BlockState, RowBlock
+from skauc.engines.finishing import Sums
 from skauc.engines.tables import ScoreTable, SharedStatistics
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Rows
@@ -403,12 +403,12 @@ def _fetched(block: RowBlock, sums: tuple) -> Sums:
 
 def finish_hessian(sums: Sums) -> np.ndarray:
     """Return half the Hessian, from the sums of all blocks."""
-    return sums_of_blocks.finish_hessian(*sums)
+    return finishing.finish_hessian(*sums)
 
 
 def finish_candidates(sums: Sums) -> CandidateSlopes:
     """Return slopes and curvatures, from the sums of all blocks."""
-    return sums_of_blocks.finish_candidates(*sums)
+    return finishing.finish_candidates(*sums)
 
 
 def finish_partners(sums: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from dask.sizeof import sizeof
 from distributed import Client, Future, get_client
 from distributed.comm import CommClosedError
 
-from skauc.engines import gpu_engine
+from skauc.engines import GPU_VARIABLE, gpu_engine
 from skauc.exceptions import ClusterLostError, InvalidParameterError
 
 # Partial results that one task adds up.
@@ -124,14 +124,14 @@ def _find_device(client: Client) -> str | None:
     if len(set(devices.values())) > 1:
         found = ", ".join(f"{worker} has {name}" for worker, name in sorted(devices.items()))
         raise InvalidParameterError(
-            "Workers must all have a GPU to work on, or none; by their SKAUC_GPU_DEVICE "
+            f"Workers must all have a GPU to work on, or none; by their {GPU_VARIABLE} "
             f"{found}. Start all of them with the same."
         )
     return next(iter(devices.values()), None)
 
 
 def _device_of_worker() -> str | None:
-    return gpu_engine().find_device() if os.environ.get("SKAUC_GPU_DEVICE") else None
+    return gpu_engine().find_device() if os.environ.get(GPU_VARIABLE) else None
 
 
 def _check_workers(client: Client) -> None:

@@ -6,8 +6,15 @@ cells. No sum depends on the order in which threads of the device come to it.
 """
 
 from skauc.engines.gpu.block import DeviceBlock
-from skauc.engines.gpu.devices import find_device, multiply_precisely
+from skauc.engines.gpu.devices import check_device, find_device, multiply_precisely
 from skauc.engines.gpu.engine import GPUEngine
 from skauc.engines.gpu.reading import read_training
 
-__all__ = ["DeviceBlock", "GPUEngine", "find_device", "multiply_precisely", "read_training"]
+__all__ = [
+    "DeviceBlock",
+    "GPUEngine",
+    "check_device",
+    "find_device",
+    "multiply_precisely",
+    "read_training",
+]

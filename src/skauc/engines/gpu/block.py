@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from skauc import metrics, pairs
+from skauc import pairs
 from skauc.engines import block, tables
 from skauc.engines.base import KERNEL_OVERFLOW
 from skauc.engines.gpu import scores as on_device
@@ -148,14 +148,6 @@ class DeviceBlock:
         """Return the weight of each class in each place of an axis."""
         weights = self.weights if weights is self._host_weights else self._put(weights)
         return self.fetch(on_device.rank_sums(axis, scores, self.positive, weights))
-
-    def ranked(self, scores: torch.Tensor) -> metrics.ScoreTable:
-        """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
-        if self.n_rows <= block.MOST_SORTED:
-            return metrics.score_table(self.fetch(scores), self._host_positive, self._host_weights)
-        axis = tables.RankAxis.of(self.tabulate(scores, 0.0))
-        sums = self.rank_sums(axis, scores, self._host_weights)
-        return tables.Ranking(axis.middles(), sums).table
 
     # -- products ----------------------------------------------------------------------------
 

@@ -6,27 +6,31 @@ import os
 
 import torch
 
+from skauc.engines import GPU_VARIABLE
 from skauc.exceptions import InvalidParameterError
-
-# The environment variable that names the device: any of torch's with 64-bit floats.
-VARIABLE = "SKAUC_GPU_DEVICE"
 
 
 def find_device() -> str:
     """Return the name of the device to work on, or say why there is none."""
-    asked = os.environ.get(VARIABLE)
+    asked = os.environ.get(GPU_VARIABLE)
     if not asked and not torch.cuda.is_available():
         raise InvalidParameterError(
             f"engine='gpu' needs a GPU, and torch {torch.__version__} finds none. Install the "
             "torch of your GPU's maker (https://pytorch.org/get-started/locally), or use "
-            f"engine='cpu'. To try the engine without a GPU, set {VARIABLE}=cpu."
+            f"engine='cpu'. To try the engine without a GPU, set {GPU_VARIABLE}=cpu."
         )
-    name = asked or "cuda"
+    return check_device(GPU_VARIABLE, asked or "cuda")
+
+
+def check_device(who: str, name: str) -> str:
+    """Return torch's own name of a device that can work in float64, which ``who`` has named."""
     try:
-        return str(torch.empty(1, dtype=torch.float64, device=name).device)
+        number = torch.zeros(1, dtype=torch.float64, device=name)
+        number.cpu()  # which a device without numbers, such as 'meta', cannot do
+        return str(number.device)
     except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
         raise InvalidParameterError(
-            f"{VARIABLE} must name a device of torch's with 64-bit floats, such as 'cuda', "
+            f"{who} must name a device of torch's with 64-bit floats, such as 'cuda', "
             f"'cuda:1' or 'cpu'; got {name!r}: {str(error).splitlines()[0]}"
         ) from error
 

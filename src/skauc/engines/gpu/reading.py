@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from skauc.engines.gpu.devices import find_device
 from skauc.engines.gpu.kernels import check_kernel
-from skauc.validation import TrainingData, check_training, is_tensor
+from skauc.tensors import is_tensor
+from skauc.validation import TrainingData, check_training
 
 
 def read_training(estimator, X, y, sample_weight=None) -> TrainingData:
