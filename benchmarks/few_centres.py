@@ -3,15 +3,15 @@
     SKAUC_DATA=... python -m benchmarks.few_centres [--only ijcnn1-32 ...] [--out FILE.jsonl]
 
 For each data set and size: `SparseKernelAUCCV` with that largest size, then its rule among the
-settings that have this size: of those within one standard error of the best mean, unrefined before
-refined, without before with a linear term, and then the best mean. Official test parts where there
-are some, five stratified folds elsewhere.
+settings that have this size. Official test parts where there are some, five stratified folds
+elsewhere.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from benchmarks.peers import N_JOBS, folds_of
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.estimators._tuning import NO_DIFFERENCE
+from skauc.estimators._tuning import Setting, simplest
 
 # Data, size, and the test AUC that is wanted.
 GOALS = {
@@ -41,21 +41,24 @@ GOALS = {
 
 
 def best_of_size(search: SparseKernelAUCCV, n_basis: int) -> dict:
-    """Return the parameters that the rule picks among settings of that size with all folds."""
+    """Return the parameters that the rule of the search picks among those of that size."""
     results = search.cv_results_
-    names = [name for name in results if name.startswith("split")]
-    scores = np.column_stack([results[name] for name in names])
-    rows = np.flatnonzero(~np.isnan(scores).any(axis=1) & (results["param_n_basis"] == n_basis))
-    means = results["mean_test_score"]
-    behind = scores[rows[np.argmax(means[rows])]] - scores[rows]
-    errors = behind.std(axis=1, ddof=1) / np.sqrt(behind.shape[1])
-    good = rows[behind.mean(axis=1) <= np.maximum(errors, NO_DIFFERENCE)]
-    simplicity = ("refine", "linear_term")
-    best = min(
-        good, key=lambda i: (*(bool(results[f"param_{n}"][i]) for n in simplicity), -means[i])
-    )
-    names = ("scaling", "C", "gamma", "linear_term", "refine", "rotate", "n_basis")
-    return {name: results[f"param_{name}"][best] for name in names}
+    names = [field.name for field in fields(Setting)]
+    columns = zip(*(results[f"param_{name}"] for name in names), strict=True)
+    settings = [Setting(*map(as_value, column)) for column in columns]
+    splits = [results[f"split{fold}_test_score"] for fold in range(search.n_splits_)]
+    scores = dict(zip(settings, np.column_stack(splits), strict=True))
+    of_size = {
+        setting: by_fold
+        for setting, by_fold in scores.items()
+        if setting.n_basis == n_basis and not np.isnan(by_fold).any()
+    }
+    return simplest(of_size).parameters()
+
+
+def as_value(value):
+    """Return the number or truth value that is in an array's element."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def measure(data: str, n_basis: int) -> tuple[list[float], list[dict]]:

@@ -86,8 +86,8 @@ def rule(results):
 
     or 0.0005.
 
-    Among models of one size: unrefined before refined, without before with a linear term, then
-    the better mean.
+    Among models of one size: ranks before others, unrefined before refined, without before with a
+    linear term, then the better mean.
     """
     scores = splits(results)
     complete = np.flatnonzero(~np.isnan(scores).any(axis=1))
@@ -101,6 +101,7 @@ def rule(results):
         good,
         key=lambda i: (
             sizes[i],
+            results["param_scaling"][i] != "rank",
             bool(results["param_refine"][i]),
             results["param_linear_term"][i],
             -round(means[i], 6),
@@ -110,9 +111,11 @@ def rule(results):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_choice_is_the_one_of_the_documented_rule(seed):
+@pytest.mark.parametrize("scaling", [None, (None, "rank")])
+def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling):
     rows, labels = make_moons(100, noise=0.5, random_state=seed)
-    model = make(refine=seed % 2 == 0 and (False, True), random_state=seed).fit(rows, labels)
+    refine = seed % 2 == 0 and (False, True)
+    model = make(refine=refine, scaling=scaling, random_state=seed).fit(rows, labels)
     chosen = rule(model.cv_results_)
     assert model.best_params_ == settings(model.cv_results_)[chosen]
     assert model.best_score_ == model.cv_results_["mean_test_score"][chosen]

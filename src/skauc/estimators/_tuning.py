@@ -8,6 +8,7 @@ few rows of the first folds, or on these folds, are not tried on the rest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -26,34 +27,53 @@ from skauc.validation import TrainingData
 
 # Models smaller than this are not offered.
 SMALLEST_BASIS = 4
-# The first comparison of structures: its basis, candidates, folds, and rows of a training part.
-SCREENING_BASIS = 24
-SCREENING_CANDIDATES = 25
+# The first comparison of structures: its folds, and rows of a training part.
 SCREENING_FOLDS = 2
 SCREENING_ROWS = 8000
 # Refinement goes on from the best pursuit, and starts from a plain kernel with each scaling too
 # where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
 FEW_ROWS = 1000
 MANY_ROWS = 2000
-# The steps of a refinement, those where there are few rows, and those that the best of many rows
-# are tried with, too. Nothing is held out: of few rows, or few positives, a part held out would
-# be missed and would say little.
-STEPS, STEPS_OF_FEW_ROWS, MORE_STEPS = 20, 10, 60
+# The steps of refinement that the best of many rows are tried with, too.
+MORE_STEPS = 60
 # A smaller difference in AUC is none, however sure it is.
 NO_DIFFERENCE = 5e-4
 # The Cs at which it starts there, how many of its starts are followed after one fold, the n-th
 # part after n folds, and how many to the last.
 REFINED_CS = (1.0, 10.0)
 REFINED_AT_FIRST = 6
-REFINED_TO_THE_END = 3
+REFINED_TO_THE_END = 4
 # How far the AUC of refined models may be behind on the first fold; the n-th part on n folds.
 BEHIND = 0.01
-# Structures that are compared at full size on the first folds, those that are on all, and how far
-# from the C that was best for them. A small basis flatters the linear term: the best with and
-# without it come with each scaling.
+# Structures that are compared at full size on the first folds, and those that are on all. A small
+# basis flatters the linear term: the best with and without it come with each scaling.
 SURVIVORS = 4
 FOLLOWED = 2
-NEAR = 1
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thorough a search is.
+
+    The basis and candidates of the first comparison, how far from the best C of a structure its
+    other Cs are tried, and the steps of a refinement. In these nothing is held out: of few rows,
+    or few positives, a part held out would be missed and would say little.
+    """
+
+    screening_basis: float
+    screening_candidates: float
+    near: int
+    steps: int
+
+
+# Few rows make for noise, and for fits that cost little.
+OF_FEW_ROWS = Effort(math.inf, math.inf, near=2, steps=10)
+OF_MANY_ROWS = Effort(24, 25, near=1, steps=20)
+
+
+def effort_for(n_rows: int) -> Effort:
+    """Return the effort that so many rows are worth."""
+    return OF_FEW_ROWS if n_rows < FEW_ROWS else OF_MANY_ROWS
 
 
 @dataclass(frozen=True)
@@ -95,17 +115,14 @@ class Job:
     judged: Collection[int]
 
 
-def steps_for(n_rows: int) -> int:
-    """Return the number of steps by which so many rows are refined."""
-    return STEPS_OF_FEW_ROWS if n_rows < FEW_ROWS else STEPS
-
-
 class Tuner:
     """Scores settings on folds, the promising ones on all of them."""
 
     def __init__(self, base: SparseKernelAUC, data: TrainingData, folds: list[Fold], n_jobs, tick):
         self.base, self.data, self.folds = base, data, [(data, fold) for fold in folds]
         self.n_jobs, self.tick = n_jobs, tick
+        self.effort = effort_for(data.n_rows)
+        self.n_candidates = -(-base.n_candidates // 2)
         self.scores: dict[Setting, dict[int, float]] = {}
         self.screened: dict[Setting, dict[int, float]] = {}
 
@@ -130,22 +147,26 @@ class Tuner:
         starts = [best]
         if not FEW_ROWS <= self.data.n_rows < MANY_ROWS:
             starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
-        own = {"refine": steps_for(self.data.n_rows), "n_basis": self.base.n_basis}
+        own = {"refine": self.effort.steps, "n_basis": self.base.n_basis}
         starts = dict.fromkeys(replace(start, **own) for start in starts)
         return [replace(start, rotate=turned) for start in starts for turned in rotate]
 
     def _screen(self, settings: list[Setting], Cs: tuple[float, ...]) -> list:
         """Return the best structures on few folds and rows, each with the Cs near its own."""
-        small = [replace(s, n_basis=min(s.n_basis, SCREENING_BASIS)) for s in settings]
-        sizes = retraining_sizes("doubling", small[0].n_basis)
+        small = [replace(s, n_basis=min(s.n_basis, self.effort.screening_basis)) for s in settings]
+        sizes = sorted(retraining_sizes("doubling", small[0].n_basis))
         n_first = self._n_first()
-        few = min(self.base.n_candidates, SCREENING_CANDIDATES)
+        few = min(self.n_candidates, self.effort.screening_candidates)
         folds = [self._few_rows(fold) for _, fold in self.folds[:n_first]]
 
         def compare(settings: list[Setting]) -> list[tuple]:
             numbers = range(n_first)
             self._run(
-                (Job(s, fold, Cs[::2], few, sizes, sizes) for s in settings for fold in numbers),
+                (
+                    Job(s, fold, Cs[::2], few, sizes, _judged(sizes))
+                    for s in settings
+                    for fold in numbers
+                ),
                 folds,
             )
             return _best_of_each_kind_first(self._ranked_structures(n_first))
@@ -162,7 +183,7 @@ class Tuner:
             tried = {s: np.mean(list(by.values())) for s, by in self.scores.items()}
             own = [s for s in tried if s.structure == structure]
             middle = Cs.index(max(own, key=tried.get).C)
-            near = Cs[max(middle - NEAR, 0) : middle + NEAR + 1]
+            near = Cs[max(middle - self.effort.near, 0) : middle + self.effort.near + 1]
             survivors += [(s, near) for s in settings if s.structure == structure]
         self.screened, self.scores = self.scores, {}
         return survivors
@@ -174,15 +195,13 @@ class Tuner:
 
     def _follow(self, survivors: list) -> None:
         """Compare at full size on the first folds; go on with the best few on the others."""
-        n_first, n_candidates = self._n_first(), -(-self.base.n_candidates // 2)
+        n_first = self._n_first()
         sizes = sorted(retraining_sizes(self.base.retrain, self.base.n_basis))
-        # Every second of them, the last included: a step of about the root of two.
-        judged = sizes[::-2]
 
         def run(survivors: list, numbers: range) -> None:
             self._run(
                 (
-                    Job(s, f, near, n_candidates, sizes, judged)
+                    Job(s, f, near, self.n_candidates, sizes, _judged(sizes))
                     for s, near in survivors
                     for f in numbers
                 ),
@@ -215,8 +234,7 @@ class Tuner:
             self._run(self._refinements(longer, range(n_folds)), self.folds)
 
     def _refinements(self, starts: list[Setting], folds: range) -> Iterator[Job]:
-        n_candidates = -(-self.base.n_candidates // 2)
-        return (Job(s, fold, (s.C,), n_candidates, (), ()) for s in starts for fold in folds)
+        return (Job(s, fold, (s.C,), self.n_candidates, (), ()) for s in starts for fold in folds)
 
     def _best_on_few_rows(self, starts: list[Setting]) -> list[Setting]:
         """Return the starts that are best on a part of the first fold's rows."""
@@ -277,9 +295,9 @@ class Tuner:
         """Return the scores of settings that were tried on every fold."""
         return self._on_first_folds(len(self.folds))
 
-    def best_mean(self, refine: tuple[bool, ...] = (False, True)) -> Setting:
-        """Return the setting with the best mean, refined or not."""
-        complete = {s: scores for s, scores in self.complete().items() if bool(s.refine) in refine}
+    def best_mean(self) -> Setting:
+        """Return the setting with the best mean."""
+        complete = self.complete()
         return max(complete, key=lambda setting: (complete[setting].mean(), -setting.n_basis))
 
     def best_so_far(self) -> tuple[Setting, float] | None:
@@ -293,29 +311,40 @@ class Tuner:
         return best, float(means[best])
 
     def choice(self, refine: tuple[bool, ...]) -> Setting:
-        """Return the simplest setting that is within one standard error, or so, of the best.
+        """Return the simplest setting that is as good as the best, refined or not."""
+        return simplest({s: by for s, by in self.complete().items() if bool(s.refine) in refine})
 
-        The standard error is that of the difference from the best, fold by fold: folds that are
-        hard for all settings do not count as noise.
-        """
-        complete = self.complete()
-        best = self.best_mean(refine)
 
-        def is_as_good(setting: Setting) -> bool:
-            difference = complete[best] - complete[setting]
-            return difference.mean() <= max(_standard_error(difference), NO_DIFFERENCE)
+def simplest(scores: Scores) -> Setting:
+    """Return the simplest setting that is within one standard error, or so, of the best.
 
-        good = [s for s in complete if bool(s.refine) in refine and is_as_good(s)]
-        return min(
-            good,
-            key=lambda s: (
-                s.n_basis,
-                bool(s.refine),
-                s.linear_term,
-                -round(complete[s].mean(), 6),
-                s.C,
-            ),
-        )
+    The standard error is that of the difference from the best, fold by fold: folds that are hard
+    for all settings do not count as noise. The fewest centres are the simplest; among as many,
+    ranks, which no outlier takes far off, what is not refined, and what has no linear term.
+    """
+    means = {setting: float(by_fold.mean()) for setting, by_fold in scores.items()}
+    best = scores[max(means, key=lambda setting: (means[setting], -setting.n_basis))]
+
+    def is_as_good(setting: Setting) -> bool:
+        difference = best - scores[setting]
+        return difference.mean() <= max(_standard_error(difference), NO_DIFFERENCE)
+
+    return min(
+        filter(is_as_good, scores),
+        key=lambda s: (
+            s.n_basis,
+            s.scaling != "rank",
+            bool(s.refine),
+            s.linear_term,
+            -round(means[s], 6),
+            s.C,
+        ),
+    )
+
+
+def _judged(sizes: list[int]) -> list[int]:
+    """Return every second size, the last included: steps of about the root of two."""
+    return sizes[::-2]
 
 
 def _standard_error(differences: np.ndarray) -> float:

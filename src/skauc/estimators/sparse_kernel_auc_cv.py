@@ -14,7 +14,7 @@ from skauc.classifier import fitted_attributes, unchanged_on_error
 from skauc.engines import read_training
 from skauc.estimators._classifier import PathClassifier
 from skauc.estimators._folds import RowFold, lot_folds
-from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner, steps_for
+from skauc.estimators._tuning import FEW_ROWS, Setting, Tuner, effort_for
 from skauc.estimators.sparse_kernel_auc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import check_gamma, resolve_gammas
@@ -40,7 +40,8 @@ class SparseKernelAUCCV(PathClassifier):
 
     Every setting is judged by its mean AUC over the folds. Of those within one standard error of
     the best (of the difference, fold by fold, and 0.0005 at least) the smallest model is taken and
-    fitted to all rows.
+    fitted to all rows; among models of one size one on ranks, which no outlier takes far off, then
+    one that is not refined, then one without a linear term.
 
     Parameters
     ----------
@@ -103,9 +104,10 @@ class SparseKernelAUCCV(PathClassifier):
     Notes
     -----
     For each scaling, choice of widths and linear term, and for each fold, the basis is pursued
-    once and serves every C and size. These structures are compared on two folds (five where folds
-    are repeated) with up to 24 basis functions first; then the best of each scaling at full size;
-    and the winner is followed through all folds. Refinement is tried from there.
+    once and serves every C and size. These structures are compared on two folds with up to 24
+    basis functions first, then the best of each scaling at full size, and the best two of these on
+    all folds. With fewer than a thousand rows, where folds are repeated, the first comparison is
+    on five folds and at full size. Refinement is tried from there.
 
     Examples
     --------
@@ -221,7 +223,7 @@ class SparseKernelAUCCV(PathClassifier):
                 raise
             interrupt, (chosen, score) = error, found
             if False not in refine and not chosen.refine:
-                chosen = replace(chosen, refine=steps_for(data.n_rows))
+                chosen = replace(chosen, refine=effort_for(data.n_rows).steps)
         self.best_params_, self.best_score_ = chosen.parameters(), score
         return interrupt
 
