@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.estimators._tuning import Tuner
+from skauc.estimators._tuning import Tuner, score_job
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 X, y = make_moons(120, noise=0.3, random_state=0)
@@ -224,6 +224,21 @@ def test_many_rows_are_refined_by_more_steps_too():
     small = {"Cs": [1.0], "gammas": [1.0], "linear_term": False, "n_basis": 4, "rotate": False}
     model = make(refine=True, **small).fit(rows, labels)
     assert {20, 60} <= set(model.cv_results_["param_refine"])
+
+
+@pytest.mark.parametrize(("n_rows", "first_size"), [(999, 30), (1000, 24)])
+def test_few_rows_are_compared_at_full_size_from_the_start(monkeypatch, n_rows, first_size):
+    sizes = []
+
+    def score(base, data, fold, job):
+        sizes.append(job.setting.n_basis)
+        return score_job(base, data, fold, job)
+
+    monkeypatch.setattr("skauc.estimators._tuning.score_job", score)
+    rows, labels = make_moons(n_rows, noise=0.3, random_state=0)
+    make(n_basis=30, n_candidates=4, linear_term=False, cv=2).fit(rows, labels)
+    assert sizes[0] == first_size
+    assert sizes[-1] == 30
 
 
 def test_sparse_rows_are_taken_as_they_come():
