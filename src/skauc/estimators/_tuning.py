@@ -30,16 +30,10 @@ SMALLEST_BASIS = 4
 # The first comparison of structures: its folds, and rows of a training part.
 SCREENING_FOLDS = 2
 SCREENING_ROWS = 8000
-# Refinement goes on from the best pursuit, and starts from a plain kernel with each scaling too
-# where that is cheap (fewer rows than these, where folds are repeated as well) or pays most (more).
-FEW_ROWS = 1000
-MANY_ROWS = 2000
-# The steps of refinement that the best of many rows are tried with, too.
-MORE_STEPS = 60
 # A smaller difference in AUC is none, however sure it is.
 NO_DIFFERENCE = 5e-4
-# The Cs at which it starts there, how many of its starts are followed after one fold, the n-th
-# part after n folds, and how many to the last.
+# Refinement goes on from the best pursuit and may start from plain kernels too: the Cs of these,
+# how many starts are followed after one fold, the n-th part after n folds, how many to the last.
 REFINED_CS = (1.0, 10.0)
 REFINED_AT_FIRST = 6
 REFINED_TO_THE_END = 4
@@ -56,24 +50,32 @@ class Effort:
     """How thorough a search is.
 
     The basis and candidates of the first comparison, how far from the best C of a structure its
-    other Cs are tried, and the steps of a refinement. In these nothing is held out: of few rows,
-    or few positives, a part held out would be missed and would say little.
+    other Cs are tried, whether refinement starts from a plain kernel with each scaling, too, its
+    steps, and those that the best are tried with besides. In these steps nothing is held out: of
+    few rows, or few positives, a part held out would be missed and would say little.
     """
 
     screening_basis: float
     screening_candidates: float
     near: int
+    starts_plainly: bool
     steps: int
+    more_steps: int | None = None
 
 
-# Few rows make for noise, and for fits that cost little.
-OF_FEW_ROWS = Effort(math.inf, math.inf, near=2, steps=10)
-OF_MANY_ROWS = Effort(24, 25, near=1, steps=20)
+# Few rows make for noise, for which folds are repeated, and for fits that cost little. Plain starts
+# are for them, and for many rows, where they pay most.
+FEW_ROWS, MANY_ROWS = 1000, 2000
+OF_FEW_ROWS = Effort(math.inf, math.inf, near=2, starts_plainly=True, steps=10)
+OF_SOME_ROWS = Effort(24, 25, near=1, starts_plainly=False, steps=20)
+OF_MANY_ROWS = replace(OF_SOME_ROWS, starts_plainly=True, more_steps=60)
 
 
 def effort_for(n_rows: int) -> Effort:
     """Return the effort that so many rows are worth."""
-    return OF_FEW_ROWS if n_rows < FEW_ROWS else OF_MANY_ROWS
+    if n_rows < FEW_ROWS:
+        return OF_FEW_ROWS
+    return OF_SOME_ROWS if n_rows < MANY_ROWS else OF_MANY_ROWS
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ class Tuner:
     def _starts(self, best: Setting, settings: list[Setting], Cs, rotate) -> list[Setting]:
         """Return what refinement goes on from: the best pursuit, and a plain kernel's."""
         starts = [best]
-        if not FEW_ROWS <= self.data.n_rows < MANY_ROWS:
+        if self.effort.starts_plainly:
             starts += [replace(s, C=C) for s in _plain_settings(settings) for C in _usual(Cs)]
         own = {"refine": self.effort.steps, "n_basis": self.base.n_basis}
         starts = dict.fromkeys(replace(start, **own) for start in starts)
@@ -219,7 +221,7 @@ class Tuner:
         if self.data.n_rows > 2 * SCREENING_ROWS:
             starts = self._best_on_few_rows(starts)
         # One fold of few rows tells nothing.
-        n_least = self._n_first() if self.data.n_rows < FEW_ROWS else 1
+        n_least = self._n_first() if self.effort is OF_FEW_ROWS else 1
         n_done = 0
         for n_next in sorted({n_least, self._n_first(), n_folds}):
             self._run(self._refinements(starts, range(n_done, n_next)), self.folds)
@@ -229,8 +231,8 @@ class Tuner:
             n_kept = max(REFINED_AT_FIRST // n_done, REFINED_TO_THE_END)
             near = [s for s in in_order[:n_kept] if self._is_in_sight(s, n_done)]
             starts = near or ahead
-        if self.data.n_rows >= MANY_ROWS:
-            longer = [replace(start, refine=MORE_STEPS) for start in starts]
+        if self.effort.more_steps is not None:
+            longer = [replace(start, refine=self.effort.more_steps) for start in starts]
             self._run(self._refinements(longer, range(n_folds)), self.folds)
 
     def _refinements(self, starts: list[Setting], folds: range) -> Iterator[Job]:
