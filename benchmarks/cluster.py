@@ -47,10 +47,13 @@ def make_rows(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y.astype(np.int8)
 
 
-def rows_on_workers(n_rows: int) -> tuple[da.Array, da.Array]:
+def rows_on_workers(
+    n_rows: int, make=make_rows, n_features: int = N_FEATURES
+) -> tuple[da.Array, da.Array]:
+    """Return rows that workers make, a part for each seed from 0 on."""
     size = n_rows // PARTS
-    made = [dask.delayed(make_rows, nout=2)(size, seed) for seed in range(PARTS)]
-    X = da.concatenate([da.from_delayed(x, (size, N_FEATURES), np.float32) for x, _ in made])
+    made = [dask.delayed(make, nout=2)(size, seed) for seed in range(PARTS)]
+    X = da.concatenate([da.from_delayed(x, (size, n_features), np.float32) for x, _ in made])
     y = da.concatenate([da.from_delayed(label, (size,), np.int8) for _, label in made])
     X, y = dask.persist(X, y)
     wait([X, y])

@@ -16,16 +16,14 @@ import time
 from functools import partial
 from pathlib import Path
 
-import dask
-import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster, wait
+from distributed import Client, LocalCluster
 
+from benchmarks.cluster import PARTS, rows_on_workers
 from benchmarks.gpu import GAMMA, N_FEATURES, N_TEST, machine, make_rows
 from skauc import SparseKernelAUC
 from skauc.engines import GPU_VARIABLE
 
-PARTS = 8
 WAYS = ("CPU engine", "GPU engine", "workers", "workers on the GPU")
 
 
@@ -36,16 +34,6 @@ def make_part(n_rows: int, number: int) -> tuple[np.ndarray, np.ndarray]:
 def rows_here(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     parts = [make_part(n_rows // PARTS, number) for number in range(PARTS)]
     return tuple(map(np.concatenate, zip(*parts, strict=True)))
-
-
-def rows_on_workers(n_rows: int) -> tuple[da.Array, da.Array]:
-    size = n_rows // PARTS
-    parts = [dask.delayed(make_part, nout=2)(size, number) for number in range(PARTS)]
-    X = da.concatenate([da.from_delayed(x, (size, N_FEATURES), np.float32) for x, _ in parts])
-    y = da.concatenate([da.from_delayed(label, (size,), np.int8) for _, label in parts])
-    rows = dask.persist(X, y)
-    wait(rows)
-    return rows
 
 
 def fit(engine: str, rows: tuple, n_centres: int) -> tuple[SparseKernelAUC, float]:
@@ -66,8 +54,8 @@ def fit_on_workers(n_workers: int, env: dict, n_rows: int, n_centres: int):
         n_workers=n_workers, threads_per_worker=1, dashboard_address=None, env=env
     )
     with cluster, Client(cluster):
-        fit("cluster", rows_on_workers(20_000), 4)
-        return fit("cluster", rows_on_workers(n_rows), n_centres)
+        fit("cluster", rows_on_workers(20_000, make_part, N_FEATURES), 4)
+        return fit("cluster", rows_on_workers(n_rows, make_part, N_FEATURES), n_centres)
 
 
 def main() -> None:
