@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.peers import N_JOBS, folds_of
+from reproduction.catalogue import DATASET_NAMES
 from skauc import SparseKernelAUC
-from skauc.datasets import DATASET_NAMES
-from skauc.estimators._tuning import effort_for
+from skauc.sparse.search import effort_for
 
 SCALINGS, TURNS, CS = (None, "rank", "normal"), (False, True), (1.0, 10.0)
 

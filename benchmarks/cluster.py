@@ -26,9 +26,9 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 from skauc import SparseKernelAUC
+from skauc.data.statistics import feature_moments, overall_variance
 from skauc.engines import make_engine, read_training
 from skauc.kernels import RBF
-from skauc.moments import feature_moments, overall_variance
 
 N_FEATURES = 20
 N_CANDIDATES = 100

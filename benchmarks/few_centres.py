@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from benchmarks.peers import N_JOBS, folds_of
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.estimators._tuning import Setting, simplest
+from skauc.sparse.search import Setting, simplest
 
 # Data and size, and the test AUC that is wanted.
 GOALS = {

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC
-from skauc.datasets import load_dataset
 from skauc.engines import make_engine, read_training
 from skauc.engines.gpu import find_device
 from skauc.kernels import RBF

@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks.marks import C_GREEDY
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC
-from skauc.datasets import load_dataset
 
 SEEDS = range(3)
 SETTINGS = [

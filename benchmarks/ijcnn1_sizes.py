@@ -13,8 +13,8 @@ import json
 import time
 from pathlib import Path
 
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC
-from skauc.datasets import load_dataset
 from skauc.metrics import auc
 
 SIZES = (8, 16, 32, 64, 128)

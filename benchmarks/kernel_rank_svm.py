@@ -22,11 +22,11 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from skauc.datasets import load_dataset
-from skauc.experiments.printed import RANK_SVM, TABLE_2, TABLE_3
-from skauc.experiments.protocol import Part, to_scale_free
-from skauc.experiments.rank_svm import RankSVMResult as Result
-from skauc.experiments.rank_svm import rank_svm_results
+from reproduction.data_sets import load_dataset
+from reproduction.printed import RANK_SVM, TABLE_2, TABLE_3
+from reproduction.protocol import Part, to_scale_free
+from reproduction.rank_svm import RankSVMResult as Result
+from reproduction.rank_svm import rank_svm_results
 from skauc.kernels import RBF, Kernel, Laplacian, Polynomial
 
 # The paper's Tables II and III, as printed: AUC and number of basis functions.

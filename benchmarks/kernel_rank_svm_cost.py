@@ -24,19 +24,19 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from benchmarks.growth import N_FEATURES, make_rows
+from reproduction.data_sets import load_dataset
 from skauc import KernelRankSVM
-from skauc.datasets import load_dataset
-from skauc.engines.gram import GramMatrix
+from skauc.engines.gram_matrix import GramMatrix
 from skauc.kernels import RBF
-from skauc.preferences import Preferences
-from skauc.ranking import POLISHING_LOSS, RankingProblem, solve
-from skauc.trust_region import iterate
+from skauc.losses.graded_pairs import Preferences
+from skauc.rank_svm.problem import POLISHING_LOSS, RankingProblem, solve
+from skauc.solvers.trust_region import iterate
 
 # -- products with the kernel matrix ----------------------------------------------------------
 
 
 class InFunctionSpace:
-    """The problem as `skauc.ranking` has it, with its conjugate-gradient steps counted."""
+    """The problem as `skauc.rank_svm.problem` has it, with its conjugate-gradient steps counted."""
 
     n_products_a_step = 1
 
@@ -131,7 +131,7 @@ def print_products() -> None:
 
 
 class NumPyProblem:
-    """The problem of `skauc.ranking` for two classes, in plain NumPy: a whole matrix, argsort."""
+    """The problem of `skauc.rank_svm.problem` for two classes, in plain NumPy."""
 
     def __init__(self, X, positive, gamma, C, dtype):
         X = X.astype(dtype)

@@ -17,15 +17,15 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.growth import make_rows
 from benchmarks.harness import Line, Options, compare
-from skauc import pairs
-from skauc.basis import Basis
+from skauc.data.training import TrainingData
 from skauc.engines.block import BENCH
 from skauc.engines.cpu import CPUEngine
 from skauc.engines.expansion import evaluate_expansion
 from skauc.kernels import RBF
-from skauc.newton import cholesky_step, minimise
-from skauc.objective import Objective, pair_weight
-from skauc.validation import TrainingData
+from skauc.losses import pairs
+from skauc.solvers.newton import cholesky_step, minimise
+from skauc.sparse.basis import Basis
+from skauc.sparse.objective import Objective, pair_weight
 
 N_CENTRES, N_CANDIDATES = 64, 100
 GAMMA = 0.05

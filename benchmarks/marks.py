@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Line, Options, clock_for, compare, interleave, to_lines
 from benchmarks.peers import scores_of
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC, save_model
-from skauc.datasets import load_dataset
 from skauc.metrics import auc
 
 # Found on the training rows: C_pair is about 1e-3, as the paper's.

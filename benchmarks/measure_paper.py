@@ -10,7 +10,7 @@ packages and without drawing. Stopped, the same command goes on. Each process ha
 import argparse
 import time
 
-from skauc.experiments import EXPERIMENT_NAMES, reproduce
+from reproduction import EXPERIMENT_NAMES, reproduce
 
 
 def main() -> None:

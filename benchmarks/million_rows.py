@@ -33,7 +33,7 @@ def main() -> None:
     arguments, further = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         table = arguments.table or _made_up(Path(folder) / "made_up.parquet")
-        words = [sys.executable, "-m", "skauc.cli", "fit", table, "--target", arguments.target]
+        words = [sys.executable, "-m", "skauc.app.cli", "fit", table, "--target", arguments.target]
         words += ["-o", f"{folder}/m.skauc", "--report", f"{folder}/r.html", "--json", *further]
         print(json.dumps(_measured(words, arguments.cores)))
 

@@ -21,10 +21,10 @@ from sklearn.model_selection import ParameterGrid, RepeatedStratifiedKFold, Stra
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from reproduction import printed
+from reproduction.data_sets import load_dataset
+from reproduction.methods import ADAOAM_GRID, OILK_GRID
 from skauc import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
-from skauc.datasets import load_dataset
-from skauc.experiments import printed
-from skauc.experiments.methods import ADAOAM_GRID, OILK_GRID
 from skauc.metrics import auc
 
 OAM_GRID = {"C": (2.0 ** np.arange(-14, 3, 2)).tolist()}

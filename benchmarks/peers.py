@@ -25,8 +25,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from reproduction.catalogue import DATASET_NAMES
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUCCV
-from skauc.datasets import DATASET_NAMES, load_dataset
 from skauc.metrics import auc
 
 N_JOBS = 2

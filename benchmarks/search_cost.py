@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.datasets import load_dataset
 
 SIZE = 64
 

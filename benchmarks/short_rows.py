@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from skauc.datasets import load_dataset
-from skauc.experiments.methods import STRUCTURES, Refined
-from skauc.experiments.protocol import FULL, N_FOLDS, PAPER_RUNS, Part, part_of
+from reproduction.data_sets import load_dataset
+from reproduction.methods import STRUCTURES, Refined
+from reproduction.protocol import FULL, N_FOLDS, PAPER_RUNS, Part, part_of
 
 
 def tell(row: str, parts: list[Part], method: Refined) -> None:

@@ -18,8 +18,8 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC
-from skauc.datasets import load_dataset
 from skauc.metrics import auc
 
 # data set: (most centres, AUC to reach, the paper's sparse AUC and basis, its full kernel AUC)

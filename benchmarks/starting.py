@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness import Line, Options, compare, to_lines
+from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.datasets import load_dataset
 
 IMPORT = "import time; t = time.perf_counter(); import {modules}; print(time.perf_counter() - t)"
 FIRST_FIT = """

@@ -21,8 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from reproduction.data_sets import load_dataset
 from skauc import StructuralAUC
-from skauc.datasets import load_dataset
 from skauc.metrics import auc
 
 DATASETS = (

@@ -25,13 +25,14 @@ from benchmarks.layers import (
     make_scores,
 )
 from benchmarks.marks import greedy, ijcnn1, refined
-from skauc import SparseKernelAUC, pairs
+from skauc import SparseKernelAUC
 from skauc.engines.block import BENCH
 from skauc.engines.cpu import CPUEngine
 from skauc.engines.expansion import evaluate_expansion
 from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF
-from skauc.newton import cholesky_step, minimise
+from skauc.losses import pairs
+from skauc.solvers.newton import cholesky_step, minimise
 
 
 def thread_layers(options: Options) -> list[Line]:

@@ -19,11 +19,11 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
+from reproduction.curves import C
+from reproduction.data_sets import load_dataset
+from reproduction.protocol import FULL, part_of
 from skauc import SparseKernelAUC
-from skauc.datasets import load_dataset
 from skauc.engines.threads import RowThreads
-from skauc.experiments.curves import C
-from skauc.experiments.protocol import FULL, part_of
 
 CORES = 16
 Calls = list[tuple[str, list[float]]]

@@ -8,8 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skauc
 from skauc import SparseKernelAUC
-from skauc.classifier import RankingClassifier
-from skauc.doc_links import docs_url
+from skauc.base import RankingClassifier, docs_url
 
 ESTIMATORS = [
     kind

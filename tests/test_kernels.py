@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.svm import SVC
 
+from skauc.data.training import WeightedRows
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import (
     KERNELS,
@@ -24,7 +25,6 @@ from skauc.kernels import (
     make_kernels,
     resolve_gammas,
 )
-from skauc.validation import WeightedRows
 
 GAMMA, DEGREE, COEF0 = 0.3, 3, 1.5
 REFERENCES = {

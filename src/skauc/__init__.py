@@ -8,10 +8,10 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
-    "KernelRankSVM": "skauc.estimators",
-    "SparseKernelAUC": "skauc.estimators",
-    "SparseKernelAUCCV": "skauc.estimators",
-    "StructuralAUC": "skauc.estimators",
+    "KernelRankSVM": "skauc.rank_svm",
+    "SparseKernelAUC": "skauc.sparse",
+    "SparseKernelAUCCV": "skauc.sparse",
+    "StructuralAUC": "skauc.structural",
     "OAM": "skauc.online",
     "OILK": "skauc.online",
     "OPAUC": "skauc.online",
@@ -20,12 +20,12 @@ _HOMES = {
     "inspect_model": "skauc.persistence",
     "load_model": "skauc.persistence",
     "save_model": "skauc.persistence",
-    "to_onnx": "skauc.persistence",
+    "to_onnx": "skauc.onnx",
+    "TablePreprocessor": "skauc.preprocessing",
+    "read_table": "skauc.app.tables",
+    "make_report": "skauc.report",
 }
-_SUBPACKAGES = (
-    *("datasets", "experiments", "metrics", "online", "persistence", "plotting", "preprocessing"),
-    "report",
-)
+_SUBPACKAGES = ("metrics", "online", "persistence", "plotting", "report")
 
 __all__ = [*_HOMES, *_SUBPACKAGES, "__version__"]
 

@@ -19,3 +19,9 @@ class ModelFileError(ValueError):
 
 class ClusterLostError(RuntimeError):
     """The scheduler of a cluster died, or cannot be reached any more."""
+
+
+KERNEL_OVERFLOW = (
+    "The kernel's values, or the objective, overflow. Scale the features, for instance with "
+    "sklearn.preprocessing.StandardScaler, or lower `C`, `gamma`, `degree` or the weights."
+)

@@ -18,8 +18,9 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from skauc.data.statistics import overall_variance
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.moments import overall_variance
+from skauc.scratch import Workbench
 from skauc.validation import (
     check_choice,
     check_positive,
@@ -27,7 +28,6 @@ from skauc.validation import (
     is_number,
     is_sequence,
 )
-from skauc.workbench import Workbench
 
 Rows = np.ndarray | sparse.csr_array
 Columns = Callable[[Rows], np.ndarray]

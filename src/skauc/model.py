@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skauc.engines.expansion import make_expansion, map_rows
+from skauc.feature_map import FeatureMap
 from skauc.kernels import Columns, Kernel, Linear, Rows
-from skauc.scaling import FeatureMap
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
+import sys
+from collections.abc import Iterable
 from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.tensors import on_host
+
+
+def is_tensor(values) -> bool:
+    """Tell whether this is a tensor of torch's, without importing torch for it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
+
+def on_host(values):
+    """Return a tensor of torch's, wherever it is, as a NumPy array; anything else as it is."""
+    if not is_tensor(values):
+        return values
+    values = values.detach().cpu()
+    # NumPy has no such numbers.
+    return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
+
 
 FLOAT_DTYPES = (np.float64, np.float32)
 # Numbers in a block of rows that is looked at without scikit-learn: beyond it that costs nothing.
@@ -102,164 +116,6 @@ def is_number(value) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True, eq=False)
-class WeightedRows:
-    """Rows, and how much each counts."""
-
-    X: np.ndarray | sparse.csr_array
-    weights: np.ndarray
-
-    @property
-    def n_features(self) -> int:
-        """The number of columns."""
-        return self.X.shape[1]
-
-    def add_up(self, sums: Callable, *arguments):
-        """Return ``sums(rows, *arguments)``, added up over the places where rows are."""
-        return sums(self, *arguments)
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingData:
-    """Rows, which of them are positive, and how much each counts.
-
-    A row has a number, and a place among the rows that count. They begin with those in ``first``;
-    in a part that was taken from a whole, ``numbering`` holds those that rows have in the whole.
-    ``device`` is where an engine is to take them, by the name that torch has for it; None: nowhere.
-    """
-
-    X: np.ndarray | sparse.csr_array
-    positive: np.ndarray
-    weights: np.ndarray
-    classes: np.ndarray
-    first: tuple[int, int] = (0, 0)
-    numbering: np.ndarray | None = None
-    device: str | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.X.shape[0]
-
-    @property
-    def n_features(self) -> int:
-        """The number of columns."""
-        return self.X.shape[1]
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether rows are kept without their zeros."""
-        return sparse.issparse(self.X)
-
-    @property
-    def row_numbers(self) -> np.ndarray:
-        """The number of each row."""
-        return self.numbers[0]
-
-    @property
-    def places(self) -> np.ndarray:
-        """The place of each row that counts among those that do."""
-        return self.numbers[1]
-
-    @cached_property
-    def numbers(self) -> np.ndarray:
-        """Numbers above places."""
-        if self.numbering is not None:
-            return self.numbering
-        places = np.cumsum(self.weights > 0) - 1
-        return np.stack((np.arange(self.n_rows), places)) + np.array(self.first)[:, None]
-
-    def part(self, rows: np.ndarray) -> TrainingData:
-        """Return the given rows alone."""
-        return replace(
-            self,
-            X=self.X[rows],
-            positive=self.positive[rows],
-            weights=self.weights[rows],
-            numbering=self.numbers[:, rows],
-        )
-
-    def add_up(self, sums: Callable, *arguments):
-        """Return ``sums(rows, *arguments)``, added up over the places where rows are."""
-        return sums(self, *arguments)
-
-    def take(self, chosen: Callable[[TrainingData], np.ndarray]) -> TrainingData:
-        """Return the rows for which ``chosen`` returns True, here and for no device."""
-        return replace(self.part(np.flatnonzero(chosen(self))), device=None)
-
-    def transformed(self, transform: Callable) -> TrainingData:
-        """Return the same rows with other features."""
-        return replace(self, X=transform(self.X))
-
-
-def check_training(estimator, X, y, sample_weight=None, *, advice="") -> TrainingData:
-    """Validate what was passed to ``fit`` and code the second class as positive.
-
-    Floats stay in the precision they came in; nothing is copied. ``advice`` says what else the
-    estimator can do with more than two classes.
-    """
-    X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
-    X, y = validate_data(
-        estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
-    )
-    X = _tidy(X)
-    check_classification_targets(y)
-    weights = _check_weights(sample_weight, X)
-    classes, codes = np.unique(y, return_inverse=True)
-    check_number_of_classes(classes, y, advice)
-    check_class_weights(weights, classes, codes)
-    return TrainingData(X, codes == 1, weights, classes)
-
-
-def check_chunk(estimator, X, y, classes) -> TrainingData:
-    """Validate one chunk of a stream, in which either class may be missing.
-
-    The first chunk settles the columns and their names, and ``classes`` the labels, for good.
-    """
-    known = getattr(estimator, "classes_", None)
-    classes = _check_stream_classes(classes, known)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse="csr",
-        dtype=list(FLOAT_DTYPES),
-        ensure_min_samples=1,
-        reset=known is None,
-    )
-    check_classification_targets(y)
-    strangers = np.setdiff1d(y, classes)
-    if len(strangers):
-        raise InvalidDataError(
-            f"`y` has the label {strangers.tolist()[0]!r}, which is not one of the classes "
-            f"{classes.tolist()}. Leave such rows out, or start afresh with `fit`."
-        )
-    return TrainingData(_tidy(X), y == classes[1], np.ones(len(y)), classes)
-
-
-def _check_stream_classes(classes, known: np.ndarray | None) -> np.ndarray:
-    """Return the two labels in sorted order, or say why they cannot be."""
-    if classes is None:
-        if known is None:
-            raise InvalidParameterError(
-                "`classes` must be given in the first call of partial_fit; got None. "
-                "Pass both labels, for instance classes=[0, 1]."
-            )
-        return known
-    labels = np.unique(_check_column("classes", classes, "Pass both labels."))
-    if len(labels) != 2:
-        raise InvalidParameterError(
-            f"Only binary classification is supported: `classes` must hold two different labels; "
-            f"got {np.asarray(classes).tolist()}. Pass both labels, for instance classes=[0, 1]."
-        )
-    if known is not None and not np.array_equal(labels, known):
-        raise InvalidParameterError(
-            f"`classes` must stay {known.tolist()}, as in the first call; got {labels.tolist()}. "
-            "Leave it out, or start afresh with `fit`."
-        )
-    return labels
-
-
 def check_graded(estimator, X, y, sample_weight=None):
     """Validate rows with grades; return them, the grades there are, each row's, and the weights.
 
@@ -267,14 +123,14 @@ def check_graded(estimator, X, y, sample_weight=None):
     """
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES))
     classes, codes = _check_grades("y", y)
-    weights = _check_weights(sample_weight, X)
+    weights = check_weights(sample_weight, X)
     _check_no_negative_weight(weights)
-    return _tidy(X), classes, codes, weights
+    return tidy(X), classes, codes, weights
 
 
 def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
     """Validate grades to score against; return the rank of each row's, and the weights."""
-    column = _check_column("y", y_true, "Pass one grade a row.")
+    column = check_column("y", y_true, "Pass one grade a row.")
     if len(column) != n_rows:
         raise InvalidDataError(
             f"`y` must be as long as `X`; got {len(column)} and {n_rows}. Pass one grade a row."
@@ -312,7 +168,8 @@ def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
         )
 
 
-def _check_weights(sample_weight, X) -> np.ndarray:
+def check_weights(sample_weight, X) -> np.ndarray:
+    """Return one weight per row."""
     if sample_weight is not None and not np.asarray(sample_weight).any():
         raise InvalidDataError(
             "`sample_weight` is zero in every row. Give the rows that count a positive weight."
@@ -333,7 +190,7 @@ def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:
     if _is_clean(estimator, X):
         return X
     X = on_host(X)
-    return _tidy(
+    return tidy(
         validate_data(estimator, X, accept_sparse="csr", dtype=list(FLOAT_DTYPES), reset=False)
     )
 
@@ -354,7 +211,7 @@ def _is_clean(estimator, X) -> bool:
     )
 
 
-def _tidy(X):
+def tidy(X):
     """Return sparse rows without duplicate entries and with 32-bit indices; dense ones as is."""
     if not sparse.issparse(X) or (X.has_canonical_format and X.indices.dtype == np.int32):
         return X
@@ -370,7 +227,7 @@ def check_scored(y_true, y_score, sample_weight, pos_label):
 
     Rows of zero weight are left out.
     """
-    labels, codes = _check_labels(_check_column("y_true", y_true, "Pass one label a row."))
+    labels, codes = _check_labels(check_column("y_true", y_true, "Pass one label a row."))
     scores = _check_numbers(
         "y_score",
         y_score,
@@ -389,7 +246,8 @@ def check_scored(y_true, y_score, sample_weight, pos_label):
     return scores[counted], positive[counted], weights[counted]
 
 
-def _check_column(name, values, advice) -> np.ndarray:
+def check_column(name, values, advice) -> np.ndarray:
+    """Return values as an array of one dimension."""
     column = np.asarray(on_host(values))
     if column.ndim == 2 and column.shape[1] == 1:
         return column.ravel()
@@ -401,7 +259,7 @@ def _check_column(name, values, advice) -> np.ndarray:
 
 
 def _check_numbers(name, values, n_rows, advice) -> np.ndarray:
-    column = _check_column(name, values, advice)
+    column = check_column(name, values, advice)
     if len(column) != n_rows:
         raise InvalidDataError(
             f"`{name}` must be as long as `y_true`; got {len(column)} and {n_rows}. {advice}"

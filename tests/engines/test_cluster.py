@@ -13,10 +13,10 @@ from sklearn.model_selection import StratifiedKFold
 from toys import KERNEL, grow, make_toy, those
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import RBF, Polynomial
-from skauc.validation import TrainingData
 
 da = pytest.importorskip("dask.array", reason='needs pip install "skauc[cluster]"')
 
@@ -129,7 +129,7 @@ def test_a_column_can_be_taken_back_and_another_put_in_its_place(engines, toy):
 
 
 def test_a_threshold_that_is_as_good(engines):
-    from skauc.metrics import best_threshold
+    from skauc.metrics.area import best_threshold
 
     cpu, cluster = engines()
     for engine in (cpu, cluster):

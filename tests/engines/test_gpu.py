@@ -14,10 +14,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from toys import KERNEL, grow, make_toy
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc.data.training import TrainingData
 from skauc.engines import make_engine, read_training
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import RBF, CallableKernel, Laplacian, Linear, Polynomial
-from skauc.validation import TrainingData
 
 torch = pytest.importorskip("torch", reason='needs pip install "skauc[gpu]"')
 

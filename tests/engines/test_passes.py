@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skauc.engines import passes
-from skauc.workbench import Workbench
+from skauc.scratch import Workbench
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

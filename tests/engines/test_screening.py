@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skauc import SparseKernelAUC
-from skauc.basis import Basis
+from skauc.data.training import TrainingData
 from skauc.engines import block
 from skauc.engines.cpu import CPUEngine
 from skauc.kernels import RBF
-from skauc.objective import Objective, pair_weight
-from skauc.selection import make_selector
-from skauc.validation import TrainingData
+from skauc.sparse.basis import Basis
+from skauc.sparse.objective import Objective, pair_weight
+from skauc.sparse.selection import make_selector
 
 KERNEL = RBF(0.3)
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
 
-from skauc import pairs
 from skauc.engines.tables import (
     MOST_CELLS,
     Ranking,
@@ -17,6 +16,7 @@ from skauc.engines.tables import (
     score_table,
     share_statistics,
 )
+from skauc.losses import pairs
 
 SCALES = st.sampled_from([1e-6, 0.1, 1.0, 30.0, 1e4, 1e12])
 

@@ -28,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skauc
+from reproduction.data_sets import load_dataset
 from skauc import (
     OAM,
     OILK,
@@ -42,7 +43,6 @@ from skauc import (
     load_model,
     save_model,
 )
-from skauc.datasets import load_dataset
 from skauc.exceptions import InvalidParameterError, MissingPackageError, ModelFileError
 from skauc.persistence.archive import pack
 from skauc.persistence.models import bytes_by_place, from_bytes_by_place

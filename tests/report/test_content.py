@@ -38,7 +38,7 @@ from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.metrics import auc_interval
 from skauc.report import make_report_content
-from skauc.report._missing import SEVERAL, Missing
+from skauc.report.missing import SEVERAL, Missing
 
 
 @pytest.fixture(scope="module")

@@ -8,19 +8,10 @@ from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import (
-    OAM,
-    OILK,
-    OPAUC,
-    AdaOAM,
-    KernelRankSVM,
-    SAdaOAM,
-    SparseKernelAUC,
-    StructuralAUC,
-)
+from skauc import OAM, OILK, OPAUC, AdaOAM, KernelRankSVM, SAdaOAM, SparseKernelAUC, StructuralAUC
 from skauc.exceptions import InvalidDataError
 from skauc.report import make_report, make_report_content
-from skauc.report._missing import Missing
+from skauc.report.missing import Missing
 
 
 def refitted(case, model):

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from skauc.report import make_report_content
-from skauc.report._columns import row_hashes
+from skauc.report.columns import row_hashes
 
 
 class LastColumn(ClassifierMixin, BaseEstimator):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Engine, KernelMoments, Line, State
+from skauc.data.training import TrainingData, check_training
+from skauc.engines.base import CandidateSlopes, Engine, KernelMoments, Line, State
 from skauc.exceptions import InvalidParameterError, MissingPackageError
-from skauc.tensors import is_tensor
-from skauc.validation import TrainingData, check_choice, check_training
+from skauc.validation import check_choice, is_tensor
 
 ENGINES = ("auto", "cpu", "gpu", "cluster")
 # The environment variable that names the device of the GPU engine, here or on a worker.
@@ -16,7 +16,6 @@ GPU_VARIABLE = "SKAUC_GPU_DEVICE"
 __all__ = [
     "ENGINES",
     "GPU_VARIABLE",
-    "KERNEL_OVERFLOW",
     "CandidateSlopes",
     "Engine",
     "KernelMoments",

@@ -17,14 +17,8 @@ from typing import Protocol
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
+from skauc.data.training import TrainingData
 from skauc.kernels import Kernel, Rows
-from skauc.validation import TrainingData
-
-KERNEL_OVERFLOW = (
-    "The kernel's values, or the objective, overflow. Scale the features, for instance with "
-    "sklearn.preprocessing.StandardScaler, or lower `C`, `gamma`, `degree` or the weights."
-)
-
 
 Chosen = Callable[[TrainingData], np.ndarray]
 

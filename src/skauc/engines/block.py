@@ -14,14 +14,13 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from skauc import pairs
 from skauc.engines import passes, tables
-from skauc.engines.base import KERNEL_OVERFLOW
 from skauc.engines.finishing import Sums, add_up
 from skauc.engines.threads import RowThreads
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, Rows
-from skauc.workbench import ThreadBench
+from skauc.losses import pairs
+from skauc.scratch import ThreadBench
 
 # Up to here float64 columns and sorted pairs cost next to nothing and are exact.
 EXACT_ROWS = 10_000

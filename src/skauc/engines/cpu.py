@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from skauc.data.training import TrainingData
 from skauc.engines import block, finishing
 from skauc.engines.base import CandidateSlopes
 from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.local import LocalEngine
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Rows
-from skauc.validation import TrainingData
 
 
 class CPUEngine(LocalEngine):

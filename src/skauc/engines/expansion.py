@@ -8,7 +8,7 @@ import numpy as np
 
 from skauc.engines.threads import RowThreads
 from skauc.kernels import PLAIN, Columns, Kernel, Rows, same_format
-from skauc.workbench import ThreadBench
+from skauc.scratch import ThreadBench
 
 _BLOCK = 1 << 17
 # Largest error of a score, in units of the margin, that float32 kernel values may cause.

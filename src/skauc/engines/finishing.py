@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skauc import pairs
 from skauc.engines.base import CandidateSlopes, KernelMoments
+from skauc.losses import pairs
 
 Sums = tuple[np.ndarray, ...]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from skauc import pairs
+from skauc.data.training import TrainingData
 from skauc.engines import finishing
 from skauc.engines.base import CandidateSlopes, Chosen, Engine, KernelMoments
 from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.tables import RankAxis, Ranking
 from skauc.kernels import Kernel, Rows
-from skauc.metrics import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
-from skauc.validation import TrainingData
+from skauc.losses import pairs
+from skauc.metrics.area import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
 
 # Rows up to which AUC and threshold are found by sorting the scores.
 MOST_SORTED = 1 << 18

@@ -13,8 +13,16 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
-from skauc import metrics, pairs
-from skauc.pairs import BINS_PER_MARGIN, WIDEST_RANGE, Cells, Grid, PairStatistics, ScoreRanges
+from skauc.losses import pairs
+from skauc.losses.pairs import (
+    BINS_PER_MARGIN,
+    WIDEST_RANGE,
+    Cells,
+    Grid,
+    PairStatistics,
+    ScoreRanges,
+)
+from skauc.metrics import area as metrics
 
 # Longest table of a block: beyond it neighbouring bins are merged.
 MOST_CELLS = WIDEST_RANGE * BINS_PER_MARGIN

@@ -11,17 +11,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from skauc.callbacks import CallbackMixin, with_callbacks
-from skauc.classifier import RankingClassifier, unchanged_on_error
+from skauc.base import CallbackMixin, RankingClassifier, unchanged_on_error, with_callbacks
+from skauc.data.training import TrainingData, check_chunk, check_training
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
-from skauc.validation import (
-    TrainingData,
-    check_boolean,
-    check_chunk,
-    check_training,
-    check_whole_number,
-)
+from skauc.validation import check_boolean, check_whole_number
 
 # Numbers in a block of rows, a megabyte in float64.
 _BLOCK = 1 << 17

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skauc.online._jit import compiled
+from skauc.online.jit import compiled
 
 POLICIES = ("reservoir", "fifo", "rsx")
 

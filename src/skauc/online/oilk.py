@@ -9,7 +9,6 @@ import numpy as np
 
 from skauc.kernels import RBF
 from skauc.model import Model
-from skauc.online._jit import compiled
 from skauc.online.base import OnlineClassifier
 from skauc.online.buffers import (
     NEW,
@@ -21,6 +20,7 @@ from skauc.online.buffers import (
     opposite_weight,
     put,
 )
+from skauc.online.jit import compiled
 from skauc.online.statistics import dot
 from skauc.validation import (
     check_boolean,

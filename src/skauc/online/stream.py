@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPackageError
-from skauc.metrics import weighted_auc
+from skauc.metrics.area import weighted_auc
 from skauc.validation import check_whole_number
 
 # Bits of a single-precision score that name its bin: the sign, the exponent and nine of the

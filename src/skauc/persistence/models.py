@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from skauc.exceptions import ModelFileError
+from skauc.feature_map import SCALINGS, FeatureMap, RankScaling
 from skauc.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from skauc.model import Model, PathRecord
 from skauc.persistence.checks import check, check_array, check_numbers
-from skauc.scaling import SCALINGS, FeatureMap, RankScaling
 from skauc.validation import is_number
 
 KERNELS = {"rbf": RBF, "laplacian": Laplacian, "polynomial": Polynomial, "linear": Linear}

@@ -12,9 +12,7 @@ import pickle
 
 import numpy as np
 
-from skauc.classifier import fitted_attributes
-from skauc.estimators import KernelRankSVM, SparseKernelAUC, SparseKernelAUCCV, StructuralAUC
-from skauc.estimators._classifier import PathClassifier, path_attributes, support_attributes
+from skauc.base import fitted_attributes, support_attributes
 from skauc.exceptions import ModelFileError
 from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
 from skauc.online.base import OnlineClassifier
@@ -22,6 +20,10 @@ from skauc.persistence.checks import check, check_array, check_numbers
 from skauc.persistence.learners import pack_state, unpack_state
 from skauc.persistence.models import pack_models, pack_records, unpack_models, unpack_records
 from skauc.persistence.summary import is_own
+from skauc.rank_svm import KernelRankSVM
+from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
+from skauc.sparse.path_classifier import PathClassifier, path_attributes
+from skauc.structural import StructuralAUC
 
 ESTIMATORS = {
     kind.__name__: kind

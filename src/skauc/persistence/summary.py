@@ -7,13 +7,13 @@ import math
 from sklearn.base import BaseEstimator
 
 from skauc.exceptions import ModelFileError
-from skauc.opened import first_step, layers_of
 from skauc.preprocessing import TablePreprocessor
+from skauc.unwrapping import first_step, layers_of
 
 
 def is_own(model) -> bool:
     """Tell whether this is an estimator of ours, and not a step before one."""
-    own = ("skauc.estimators.", "skauc.online.")
+    own = ("skauc.sparse.", "skauc.rank_svm.", "skauc.structural.", "skauc.online.")
     return isinstance(model, BaseEstimator) and type(model).__module__.startswith(own)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.metrics import average_precision_score
 
-from skauc.plotting._curve_band import CurveBandDisplay
+from skauc.plotting.curve_band import CurveBandDisplay
 
 
 class PrecisionRecallBandDisplay(CurveBandDisplay):

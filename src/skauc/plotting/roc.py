@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skauc.metrics import auc_interval
-from skauc.plotting._curve_band import CurveBandDisplay
+from skauc.plotting.curve_band import CurveBandDisplay
 
 
 class RocBandDisplay(CurveBandDisplay):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skauc.curves import score_histogram
-from skauc.plotting._matplotlib import axes_to_draw_on, import_pyplot
-from skauc.responses import ranking_scores
+from skauc.metrics import score_histogram
+from skauc.plotting.matplotlib import axes_to_draw_on, import_pyplot
+from skauc.unwrapping import ranking_scores
 from skauc.validation import check_scored
 
 

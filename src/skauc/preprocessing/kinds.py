@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skauc.exceptions import InvalidDataError
-from skauc.preprocessing._pandas import import_pandas
+from skauc.preprocessing.pandas import import_pandas
 
 # Text of more distinct values than this, most of them in a single row, is no category.
 MOST_LEVELS_OF_FEW_ROWS = 40

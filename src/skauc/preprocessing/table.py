@@ -16,9 +16,9 @@ from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler, T
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skauc.exceptions import InvalidDataError
-from skauc.preprocessing._pandas import import_pandas
 from skauc.preprocessing.inverse import original_columns
 from skauc.preprocessing.kinds import KINDS, kind_of
+from skauc.preprocessing.pandas import import_pandas
 from skauc.preprocessing.steps import ArcSinh, DateFeatures
 
 # A level or a word in fewer rows than this says nothing that lasts.

@@ -13,22 +13,23 @@ from sklearn.metrics import average_precision_score, brier_score_loss
 from sklearn.utils.validation import check_is_fitted
 
 import skauc
-from skauc.curves import (
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.metrics import (
+    AUCInterval,
     Bands,
     OperatingPoints,
+    auc_interval,
     calibration_bins,
     cross_fitted_probabilities,
     curve_bands,
     operating_points,
+    partial_auc,
     score_histogram,
 )
-from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.metrics import AUCInterval, auc_interval, partial_auc
-from skauc.opened import open_model
-from skauc.report._centres import TypicalCentres, typical_centres
-from skauc.report._columns import column_names
-from skauc.report._missing import Missing
-from skauc.report._model import (
+from skauc.report.centres import TypicalCentres, typical_centres
+from skauc.report.columns import column_names
+from skauc.report.missing import Missing
+from skauc.report.model_section import (
     FeatureScales,
     ModelSummary,
     Sizes,
@@ -36,9 +37,9 @@ from skauc.report._model import (
     feature_scales,
     summarise,
 )
-from skauc.report._rows import Rows
-from skauc.report._warnings import DataWarning, find_warnings, looked_at
-from skauc.responses import positive_probabilities, ranking_scores
+from skauc.report.rows import Rows
+from skauc.report.warnings import DataWarning, find_warnings, looked_at
+from skauc.unwrapping import open_model, positive_probabilities, ranking_scores
 from skauc.validation import check_positive, check_scored, is_sequence
 
 MOST_THRESHOLDS = 2_000

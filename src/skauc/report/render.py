@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from skauc.exceptions import InvalidParameterError
-from skauc.report._html import asset, escaped, filled
-from skauc.report._sections import SECTIONS, footer, summary
 from skauc.report.content import ReportContent, make_report_content
+from skauc.report.markup import asset, escaped, filled
+from skauc.report.sections import SECTIONS, footer, summary
 
 
 def make_report(

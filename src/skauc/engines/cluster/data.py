@@ -9,9 +9,9 @@ import numpy as np
 from distributed import Future
 from scipy import sparse
 
+from skauc.data.training import TrainingData
 from skauc.engines.cluster import passes
 from skauc.engines.cluster.pool import Pool, add_arrays
-from skauc.validation import TrainingData
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ from distributed import Future
 from scipy import sparse
 
 from skauc.engines import block, finishing
-from skauc.engines.base import KERNEL_OVERFLOW, CandidateSlopes, Chosen, Engine, KernelMoments
+from skauc.engines.base import CandidateSlopes, Chosen, Engine, KernelMoments
 from skauc.engines.cluster import passes
 from skauc.engines.cluster.data import ClusterData
 from skauc.engines.cluster.passes import KernelColumn, Product
 from skauc.engines.cluster.pool import add_arrays
 from skauc.engines.tables import Ranking, SharedStatistics, add_tables, share_statistics
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, Rows
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from dask.sizeof import sizeof
 from scipy import sparse
 
-from skauc import pairs
+from skauc.data.training import TrainingData
 from skauc.engines import finishing, gpu_engine
 from skauc.engines.base import CandidateSlopes
 from skauc.engines.block import BlockState, RowBlock
@@ -24,7 +24,7 @@ from skauc.engines.finishing import Sums
 from skauc.engines.tables import ScoreTable, SharedStatistics
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Rows
-from skauc.validation import TrainingData
+from skauc.losses import pairs
 
 # Workers run one block a thread.
 ONE_THREAD = RowThreads(1)

@@ -18,16 +18,11 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
+from skauc.data.training import TrainingData, check_training
 from skauc.engines.cluster.data import ClusterData
 from skauc.engines.cluster.pool import Pool, find_pool
 from skauc.exceptions import InvalidDataError
-from skauc.validation import (
-    FLOAT_DTYPES,
-    TrainingData,
-    check_number_of_classes,
-    check_training,
-    unique_labels,
-)
+from skauc.validation import FLOAT_DTYPES, check_number_of_classes, unique_labels
 
 # Blocks for each thread of the cluster: what a dead worker had is then spread over others.
 BLOCKS_PER_THREAD = 2

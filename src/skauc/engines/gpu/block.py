@@ -13,18 +13,17 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from skauc import pairs
+from skauc.data.training import TrainingData
 from skauc.engines import block, tables
-from skauc.engines.base import KERNEL_OVERFLOW
 from skauc.engines.gpu import scores as on_device
 from skauc.engines.gpu.kernels import Columns, make_columns
 from skauc.engines.gpu.rows import put, put_rows
 from skauc.engines.gpu.state import DeviceState, cut
 from skauc.engines.gpu.sums import sums_above, sums_by_key, transposed_product
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, Rows
-from skauc.pairs import BINS_PER_MARGIN, WIDEST_RANGE, Cells
-from skauc.validation import TrainingData
+from skauc.losses import pairs
+from skauc.losses.pairs import BINS_PER_MARGIN, WIDEST_RANGE, Cells
 
 
 class DeviceBlock:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 
+from skauc.data.training import TrainingData
 from skauc.engines.block import column_dtype
 from skauc.engines.gpu.block import DeviceBlock
 from skauc.engines.gpu.devices import multiply_precisely
 from skauc.engines.local import LocalEngine
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
-from skauc.validation import TrainingData
 
 
 class GPUEngine(LocalEngine):

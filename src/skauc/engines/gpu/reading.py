@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from skauc.data.training import TrainingData, check_training
 from skauc.engines.gpu.devices import find_device
 from skauc.engines.gpu.kernels import check_kernel
-from skauc.tensors import is_tensor
-from skauc.validation import TrainingData, check_training
+from skauc.validation import is_tensor
 
 
 def read_training(estimator, X, y, sample_weight=None) -> TrainingData:

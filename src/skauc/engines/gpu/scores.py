@@ -1,14 +1,14 @@
-"""Scores on a device: cells, tables over them, and places; see `skauc.pairs` and `tables`."""
+"""Scores on a device: cells, tables over them, and places; see `skauc.losses.pairs`."""
 
 from __future__ import annotations
 
 import torch
 
-from skauc import pairs
 from skauc.engines.gpu.rows import put
 from skauc.engines.gpu.sums import sums_by_key
 from skauc.engines.tables import N_PLACES, RankAxis
-from skauc.pairs import Cells, Grid, PairStatistics, ScoreRanges
+from skauc.losses import pairs
+from skauc.losses.pairs import Cells, Grid, PairStatistics, ScoreRanges
 
 
 def score_ranges(scores: torch.Tensor, positive: torch.Tensor) -> ScoreRanges:

@@ -12,7 +12,7 @@ import torch
 
 from skauc.engines.block import COARSE_CELLS, BlockState
 from skauc.engines.gpu.scores import by_class
-from skauc.pairs import Cells, coarsening
+from skauc.losses.pairs import Cells, coarsening
 
 # Numbers in one part of a pass: its temporary arrays are a few times as large.
 PART_NUMBERS = 1 << 26

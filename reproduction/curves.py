@@ -1,0 +1,144 @@
+"""Figures 1 to 3: what schedules, candidates and cores do to the time of a fit.
+
+The paper does not name the six data sets of Figures 1 and 2, nor C and sigma. Here they are six of
+Table II, C = 10 (free of the number of rows) and gamma = "scale", over standardised features.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+from joblib import cpu_count
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+
+from reproduction.data_sets import load_dataset
+from reproduction.protocol import Part, Protocol, part_of
+from reproduction.runner import Key, Task
+from reproduction.synthetic import make_waves
+from skauc.metrics import auc
+from skauc.sparse import SparseKernelAUC
+
+SIX = ("ionosphere", "australian", "vehicle", "fourclass", "svmguide3", "a2a")
+LARGEST = ("magic04", "poker", "ijcnn1")
+CORES = (1, 2, 4, 8, 16)
+C = 10.0
+_load = cache(load_dataset)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A figure of AUC against time: the parameter that is varied, and its values.
+
+    ``most_basis`` caps half of the rows, the paper's d_max; ``n_folds`` are averaged.
+    """
+
+    parameter: str
+    values: tuple
+    most_basis: int = 256
+    n_folds: int = 5
+
+    def settings(self) -> dict:
+        """Return what the results depend on."""
+        return {**vars(self), "values": list(self.values), "C": C, "gamma": "scale"}
+
+    def tasks(self, datasets: Sequence[str], protocol: Protocol) -> list[Task]:
+        """Return a task for every data set, value and fold."""
+        return [
+            Task((name, value, fold), partial(self._follow, name, value, fold, protocol))
+            for fold in range(self.n_folds)
+            for name in datasets
+            for value in self.values
+        ]
+
+    def _follow(self, name: str, value, fold: int, protocol: Protocol) -> list[dict]:
+        """Fit once; return size, seconds and test AUC of every retraining."""
+        part = _standardised(name, fold, protocol)
+        n_basis = min(len(part.y_train) // 2, self.most_basis)
+        model = _model(n_basis, fold, **{self.parameter: value})
+        _compile(**{self.parameter: value})
+        _fit(model, part)
+        scores = model.staged_decision_function(part.X_test)
+        points = [
+            [record.n_basis, round(record.seconds, 5), round(auc(part.y_test, score), 5)]
+            for record, score in zip(model.path_, scores, strict=True)
+        ]
+        return [{"data": name, self.parameter: value, "fold": fold, "seed": fold, "points": points}]
+
+
+@dataclass(frozen=True)
+class Cores:
+    """A figure of time against cores."""
+
+    n_basis: int = 182
+    n_repeats: int = 3
+
+    def settings(self) -> dict:
+        """Return what the results depend on."""
+        return {**vars(self), "C": C, "gamma": "scale", "cores": list(CORES)}
+
+    def tasks(self, datasets: Sequence[str], protocol: Protocol) -> list[Task]:
+        """Return a task for every data set and number of cores that this machine has."""
+        return [
+            Task((name, n_jobs, repeat), partial(self._time, name, n_jobs, repeat, protocol))
+            for repeat in range(self.n_repeats)
+            for name in datasets
+            for n_jobs in CORES
+            if n_jobs <= cpu_count()
+        ]
+
+    def _time(self, name: str, n_jobs: int, repeat: int, protocol: Protocol) -> list[dict]:
+        part = _standardised(name, 0, protocol)
+        model = _model(self.n_basis, 0, n_jobs=n_jobs)
+        _compile(n_rows=20_000, n_jobs=n_jobs)
+        started = time.perf_counter()
+        _fit(model, part)
+        seconds = round(time.perf_counter() - started, 4)
+        score = round(auc(part.y_test, model.decision_function(part.X_test)), 5)
+        return [{"data": name, "n_jobs": n_jobs, "repeat": repeat, "fit": seconds, "auc": score}]
+
+
+def missing_cores() -> tuple[int, ...]:
+    """Return the numbers of cores that Figure 3 asks for and this machine does not have."""
+    return tuple(n for n in CORES if n > cpu_count())
+
+
+def _standardised(name: str, fold: int, protocol: Protocol) -> Part:
+    return part_of(_load(name), 0, fold, protocol).scaled(StandardScaler())
+
+
+def _model(n_basis: int, seed: int, **parameters) -> SparseKernelAUC:
+    return SparseKernelAUC(n_basis, C=C, selection="greedy", random_state=seed, **parameters)
+
+
+def _fit(model: SparseKernelAUC, part: Part) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(part.X_train, part.y_train)
+
+
+@cache
+def _compile(n_rows: int = 200, **parameters) -> None:
+    """Fit once, so that no measured time holds the loading or compiling of code."""
+    _model(4, 0, **parameters).fit(*make_waves(n_rows, 4))
+
+
+def typical_curve(lines: Sequence[dict]) -> np.ndarray:
+    """Return median seconds and mean AUC, by size, of the sizes that all folds have.
+
+    Other work on the machine makes a few fits slow: the median does not mind.
+    """
+    by_fold = [{point[0]: point[1:] for point in line["points"]} for line in lines]
+    sizes = sorted(set(by_fold[0]).intersection(*by_fold[1:]))
+    values = np.array([[fold[size] for fold in by_fold] for size in sizes])
+    return np.column_stack((np.median(values[..., 0], axis=1), values[..., 1].mean(axis=1)))
+
+
+def lines_by(finished: dict[Key, list[dict]], data: str, value) -> list[dict]:
+    """Return the lines of one data set and one value of what is varied."""
+    return [lines[-1] for key, lines in finished.items() if key[:2] == (data, value)]

@@ -1,0 +1,5 @@
+"""``python -m skauc.app.cli``."""
+
+from skauc.app.cli import main
+
+main()

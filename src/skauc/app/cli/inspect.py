@@ -1,0 +1,156 @@
+"""``skauc inspect``: what is in a model file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skauc.app.cli.models import open_file
+from skauc.app.cli.options import AsJson, ModelPath
+from skauc.app.cli.output import brief, print_json, print_table
+
+if TYPE_CHECKING:
+    from skauc.app.workflow import ModelParts
+
+MOST_COLUMNS = 8
+
+
+def inspect(
+    model: ModelPath,
+    centres: Annotated[
+        int, typer.Option(min=0, help="How many centres to show, those of most weight.")
+    ] = 10,
+    json: AsJson = False,
+) -> None:
+    """Show what a model is made of.
+
+    Origin, columns, settings, scales, centres and coefficients. Centres are in
+    the units of the table. Their coefficients say by how much the score of a row just like them
+    goes up or down.
+    """
+    opened = open_file(model)
+    from skauc.app.workflow import describe_model
+
+    parts = describe_model(opened.model)
+    if json:
+        print_json(_as_dict(model, opened.manifest, parts))
+        return
+    print_table(("", ""), _origin(model, opened.manifest, parts))
+    typer.echo("")
+    _print_columns(opened.manifest["columns"])
+    _print_features(parts)
+    _print_centres(parts, centres)
+
+
+def _as_dict(path: Path, manifest: dict, parts: ModelParts) -> dict:
+    names = list(parts.centres)
+    return {
+        "file": {"name": str(path), "bytes": path.stat().st_size},
+        **manifest,
+        "model": {
+            "estimator": parts.estimator,
+            "n_basis": parts.n_basis,
+            "n_numbers": parts.n_numbers,
+            "parameters": parts.parameters,
+            "features": [
+                {"name": name, "length_scale": float(scale), "linear_coef": float(coef)}
+                for name, scale, coef in zip(
+                    parts.features, parts.length_scales, parts.linear_coef, strict=True
+                )
+            ],
+            "units": parts.units,
+            "centres": [
+                {
+                    "coef": float(coef),
+                    "values": {name: _plain(parts.centres[name][i]) for name in names},
+                }
+                for i, coef in enumerate(parts.coef)
+            ],
+        },
+    }
+
+
+def _plain(value):
+    """Return a value as JSON can hold it; a gap is null."""
+    if value is None or value != value or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value if isinstance(value, bool | int | float | str) else str(value)
+
+
+def _origin(path: Path, manifest: dict, parts: ModelParts) -> list[tuple[str, str]]:
+    """Return where the model comes from, line by line."""
+    summary, versions = manifest["summary"], manifest["versions"]
+    rows = [("file", f"{path}, {path.stat().st_size:,} bytes")]
+    if summary.get("table"):
+        rows.append(("fitted to", f"{summary['table']} on {summary['made']}"))
+        counts = "{train_rows:,} rows, {train_positives:,} of them positive".format(**summary)
+        rows.append(("", counts))
+        negative, positive = summary["labels"]
+        rows.append(("ranks high", f"{summary['target']} = {positive} (against {negative})"))
+    if summary.get("test_auc") is not None:
+        low, high = summary["test_auc_interval"]
+        tested = f"{summary['test_auc']:.4f} ({low:.4f} to {high:.4f})"
+        rows.append(("test AUC", f"{tested} on {summary['test_rows']:,} rows"))
+    if summary.get("interrupted"):
+        rows.append(("note", "its training was interrupted"))
+    rows.append(("made by", ", ".join(f"{name} {word}" for name, word in versions.items())))
+    rows.append(("estimator", parts.estimator))
+    rows.append(("size", f"{parts.n_basis} centres, {parts.n_numbers:,} numbers"))
+    settings = ", ".join(f"{name}={brief(value)}" for name, value in parts.parameters.items())
+    rows.append(("settings", settings))
+    return rows
+
+
+def _print_columns(columns: list[dict]) -> None:
+    kinds: dict[str, list[str]] = {}
+    for column in columns:
+        kinds.setdefault(column["kind"], []).append(column["name"])
+    print_table(("kind", "columns"), [(kind, ", ".join(names)) for kind, names in kinds.items()])
+
+
+def _print_features(parts: ModelParts) -> None:
+    """Print the features that count most, where scales or a linear part tell them apart."""
+    has_scales, has_linear = (parts.length_scales != 1).any(), (parts.linear_coef != 0).any()
+    if not (has_scales or has_linear):
+        return
+    relevance = parts.relevance if has_scales else abs(parts.linear_coef)
+    order = sorted(range(len(parts.features)), key=lambda i: -relevance[i])
+    rows = [
+        (
+            parts.features[i],
+            f"{relevance[i]:.3g}",
+            f"{parts.length_scales[i]:.3g}",
+            f"{parts.linear_coef[i]:.3g}",
+        )
+        for i in order[:MOST_COLUMNS]
+    ]
+    typer.echo("")
+    print_table(("feature", "relevance", "length scale", "linear"), rows, right=range(1, 4))
+    if len(order) > MOST_COLUMNS:
+        typer.echo(f"and {len(order) - MOST_COLUMNS} more features (--json has all)")
+
+
+def _print_centres(parts: ModelParts, most: int) -> None:
+    if most == 0 or parts.n_basis == 0:
+        return
+    order = sorted(range(parts.n_basis), key=lambda i: -abs(parts.coef[i]))[:most]
+    names = list(parts.centres)[:MOST_COLUMNS]
+    rows = [
+        (f"{parts.coef[i]:+.3g}", *(_shown(parts.centres[name][i]) for name in names))
+        for i in order
+    ]
+    typer.echo("")
+    typer.echo(f"{len(order)} of {parts.n_basis} centres, in the {parts.units}:")
+    print_table(("coefficient", *names), rows, right=(0,))
+    if len(parts.centres) > MOST_COLUMNS:
+        typer.echo(f"and {len(parts.centres) - MOST_COLUMNS} more columns (--json has all)")
+
+
+def _shown(value) -> str:
+    plain = _plain(value)
+    if plain is None or plain == "":
+        return "-"
+    return brief(plain).removesuffix(" 00:00:00")[:30]

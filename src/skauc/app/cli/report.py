@@ -1,0 +1,73 @@
+"""``skauc report``: one HTML page on a model and a table with known labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skauc.app.cli.files import check_output
+from skauc.app.cli.models import open_file
+from skauc.app.cli.options import (
+    AsJson,
+    FalseAlarmCost,
+    Force,
+    Format,
+    KnownTarget,
+    MissCost,
+    ModelPath,
+    Table,
+    Weights,
+)
+from skauc.app.cli.output import print_json
+from skauc.app.cli.progress import watch
+
+
+def report(
+    model: ModelPath,
+    table: Table,
+    target: KnownTarget = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")] = Path(
+        "report.html"
+    ),
+    train: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="The table that the model was fitted to, if at hand."),
+    ] = None,
+    weights: Weights = None,
+    cost_miss: MissCost = None,
+    cost_false_alarm: FalseAlarmCost = 1.0,
+    title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
+    format: Format = None,
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Write an HTML page on how good a model is.
+
+    The rows should be some that it was not fitted to.
+    """
+    check_output(output, force)
+    opened = open_file(model)
+    from skauc.report import make_report
+
+    with watch("Writing the report"):
+        test = opened.read_labelled(table, format, target, weights)
+        rows = None if train is None else opened.read_labelled(train, None, target, None)
+        make_report(
+            output,
+            opened.model,
+            test.X,
+            test.y,
+            X_train=None if rows is None else rows.X,
+            y_train=None if rows is None else rows.y,
+            sample_weight=test.weights,
+            costs=None if cost_miss is None else (cost_false_alarm, cost_miss),
+            labels=opened.facts.labels,
+            title=title,
+            force=force,
+        )
+    if json:
+        print_json({"report": str(output), "rows": len(test.y), "positives": int(test.y.sum())})
+    else:
+        typer.echo(f"Wrote {output}")

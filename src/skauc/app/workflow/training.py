@@ -1,0 +1,246 @@
+"""Train a model on a table: preparation, tuning, the fit, probabilities, a threshold.
+
+The model is ``Pipeline(TablePreprocessor, SparseKernelAUC or SparseKernelAUCCV)``, in a
+`CalibratedClassifierCV` that gives probabilities in the order of the scores, in a
+`FixedThresholdClassifier` that keeps the pipeline's own threshold: half is no threshold for rare
+events. Labels are False and True.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from skauc.app.tables import LabelledTable
+from skauc.app.workflow.calibration import Calibrated, calibrate, held_out_for_calibration
+from skauc.preprocessing import TablePreprocessor
+from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
+from skauc.sparse.fitting import balanced_sample
+
+# Larger tables are tuned on a sample of this many rows, and fitted as a whole.
+MOST_TUNED = 10_000
+N_FOLDS = 5
+# Refinement holds out rows of both classes to stop itself; fewer than these tell it nothing.
+FEWEST_TO_REFINE = 10
+
+Watch = Callable[..., AbstractContextManager]
+
+
+def unwatched(stage: str, n_tasks: int | None = None) -> AbstractContextManager:
+    """Watch nothing."""
+    return nullcontext(())
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train.
+
+    Attributes
+    ----------
+    n_basis : int
+        Number of centres, the largest one that tuning may choose.
+    tune : bool
+        Whether to choose the other parameters by cross-validation.
+    calibrate : bool
+        Whether to add probabilities.
+    engine : str
+        As in `SparseKernelAUC`.
+    n_jobs : int or None
+        As in `SparseKernelAUC`.
+    seed : int
+        Draws everything that is drawn.
+    """
+
+    n_basis: int = 64
+    tune: bool = True
+    calibrate: bool = True
+    engine: str = "auto"
+    n_jobs: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model, and how it came about.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted model; see the module for its parts.
+    chosen : dict
+        Parameters that tuning chose.
+    cv_auc : float or None
+        Their cross-validated AUC.
+    n_tuned : int
+        Rows that it was tuned on.
+    notes : tuple of str
+        What the user should know about it.
+    is_interrupted : bool
+        Whether the training ended before it was done.
+    """
+
+    model: object
+    chosen: dict
+    cv_auc: float | None
+    n_tuned: int
+    notes: tuple[str, ...] = ()
+    is_interrupted: bool = False
+
+
+def too_good_columns(table: LabelledTable) -> list[str]:
+    """Return the columns that alone separate the classes, the best first.
+
+    They are often recorded after the outcome, or made from it.
+    """
+    from skauc.report.rows import Rows
+    from skauc.report.warnings import leak_suspects
+
+    weights = np.ones(len(table.y))
+    return [name for _, name in leak_suspects(Rows(table.X, table.y, weights))]
+
+
+def train_model(table: LabelledTable, recipe: Recipe, watch: Watch = unwatched) -> Trained:
+    """Train a model on all rows of a table.
+
+    Parameters
+    ----------
+    table : LabelledTable
+        The rows to learn from.
+    recipe : Recipe
+        How to train.
+    watch : callable
+        Called as ``watch(stage, n_tasks)`` for each stage; returns a context manager that gives
+        the callbacks for the estimator of that stage.
+
+    Returns
+    -------
+    trained : Trained
+        The model. Interrupted from the keyboard once there is one, it is the model reached.
+    """
+    learning, held_out = table, None
+    if recipe.calibrate:
+        learning, held_out = held_out_for_calibration(table, recipe.seed)
+    preprocessor = TablePreprocessor(random_state=recipe.seed)
+    with watch("Preparing the columns"):
+        X = preprocessor.fit_transform(learning.X, learning.y)
+    rows = replace(learning, X=X)
+    trained = _with_ranker(rows, recipe, watch)
+    pipeline = Pipeline([("table", preprocessor), ("ranker", trained.model)])
+    trained = replace(trained, model=pipeline)
+    if trained.is_interrupted or not recipe.calibrate:
+        return trained
+    try:
+        with watch("Calibrating"):
+            calibrated = calibrate(pipeline, learning, held_out, recipe.seed)
+    except KeyboardInterrupt:
+        return replace(trained, is_interrupted=True, notes=("It gives no probabilities.",))
+    return _with_probabilities(trained, calibrated)
+
+
+def _with_probabilities(trained: Trained, calibrated: Calibrated) -> Trained:
+    notes = trained.notes if calibrated.note is None else (*trained.notes, calibrated.note)
+    return replace(trained, model=calibrated.model, notes=notes)
+
+
+def _with_ranker(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
+    """Fit the last step of the pipeline, in the way that the number of rows asks for."""
+    n_fewest = min(np.count_nonzero(rows.y), np.count_nonzero(~rows.y))
+    untuned = SparseKernelAUC(
+        recipe.n_basis,
+        refine=bool(n_fewest >= FEWEST_TO_REFINE),
+        engine=recipe.engine,
+        n_jobs=recipe.n_jobs,
+        random_state=recipe.seed,
+    )
+    if not recipe.tune:
+        return _fitted(untuned, rows, Trained(None, {}, None, 0), watch)
+    if n_fewest < N_FOLDS:
+        note = f"The smaller class has {n_fewest} rows, too few to tune on: defaults were used."
+        return _fitted(untuned, rows, Trained(None, {}, None, 0, (note,)), watch)
+    if len(rows.y) <= MOST_TUNED:
+        return _search(rows, recipe, watch)
+    return _tuned_on_a_sample(untuned, rows, recipe, watch)
+
+
+def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
+    """Tune; when the user ends it, keep the best model so far."""
+    search = SparseKernelAUCCV(
+        n_basis=recipe.n_basis,
+        engine=recipe.engine,
+        n_jobs=recipe.n_jobs,
+        random_state=recipe.seed,
+    )
+    with watch("Tuning") as callbacks:
+        search.set_callbacks(*callbacks)
+        is_interrupted = _is_interrupted(search, rows)
+    note = "It has the best settings that were found before the interrupt."
+    return Trained(
+        search.set_callbacks(),
+        search.best_params_,
+        search.best_score_,
+        len(rows.y),
+        (note,) if is_interrupted else (),
+        is_interrupted,
+    )
+
+
+def _is_interrupted(estimator, rows: LabelledTable) -> bool:
+    """Fit; tell whether the user has ended it with a model in hand."""
+    try:
+        estimator.fit(rows.X, rows.y, rows.weights)
+    except KeyboardInterrupt:
+        if not hasattr(estimator, "n_basis_"):
+            raise
+        return True
+    return False
+
+
+def _tuned_on_a_sample(untuned, rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
+    """Choose on a part of the rows, then fit to all of them at the full size.
+
+    With more rows a larger model pays; the smallest good one on a sample is no guide.
+    """
+    numbers = np.arange(len(rows.y))
+    sample = balanced_sample(rows.y, numbers, MOST_TUNED, np.random.RandomState(recipe.seed))
+    weights = None if rows.weights is None else rows.weights[sample]
+    part = replace(rows, X=rows.X[sample], y=rows.y[sample], weights=weights)
+    tuned = _search(part, recipe, watch)
+    if tuned.is_interrupted:
+        note = f"It is fitted to a sample of {len(sample):,} rows."
+        return replace(tuned, notes=(*tuned.notes, note))
+    search = tuned.model
+    chosen = {**_best_setting(search.cv_results_), "n_basis": recipe.n_basis}
+    score = float(np.max(_complete_means(search.cv_results_)))
+    ranker = untuned.set_params(**chosen)
+    return _fitted(ranker, rows, Trained(None, chosen, score, len(sample)), watch)
+
+
+def _best_setting(results: dict) -> dict:
+    """Return the parameters with the best mean score, as `SparseKernelAUC` takes them."""
+    best = int(np.argmax(_complete_means(results)))
+    names = ("scaling", "gamma", "linear_term", "rotate", "refine", "C")
+    return {name: _as_parameter(results[f"param_{name}"][best]) for name in names}
+
+
+def _as_parameter(value):
+    if isinstance(value, tuple):
+        return list(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _complete_means(results: dict) -> np.ndarray:
+    """Return the mean scores of settings that were tried on every fold, others as -inf."""
+    splits = np.array([results[name] for name in results if name.startswith("split")])
+    return np.where(np.isnan(splits).any(axis=0), -np.inf, results["mean_test_score"])
+
+
+def _fitted(ranker: SparseKernelAUC, rows: LabelledTable, trained: Trained, watch: Watch):
+    """Fit, and keep the model that was reached when the user ends it."""
+    with watch("Adding centres", ranker.n_basis) as callbacks:
+        ranker.set_callbacks(*callbacks)
+        is_interrupted = _is_interrupted(ranker, rows)
+    return replace(trained, model=ranker.set_callbacks(), is_interrupted=is_interrupted)

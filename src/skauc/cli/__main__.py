@@ -1,5 +1,0 @@
-"""``python -m skauc.cli``."""
-
-from skauc.cli import main
-
-main()

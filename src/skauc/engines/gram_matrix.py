@@ -1,0 +1,158 @@
+"""The kernel matrix of all rows with themselves: kept where memory allows, recomputed elsewhere.
+
+The matrix is symmetric and only its upper triangle is used, in blocks of whole rows: a block holds
+k(row, column) for its rows and all columns from its first row on. Blocks are kept until the
+memory given is used up; the rest is computed anew for every product. Kept or not, a block's numbers
+are the same, and sums are float64 in a fixed order: products depend neither on the memory nor on
+``n_jobs``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import effective_n_jobs
+from numba import njit
+
+from skauc.engines.threads import RowThreads
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError, InvalidParameterError
+from skauc.kernels import Kernel, Rows
+
+# Up to here float64 costs next to nothing; beyond it values are float32.
+EXACT_ROWS = 5_000
+BLOCK_ROWS = 128
+# A product's tasks return a vector as long as the data each: keep them few.
+MOST_TASKS = 64
+MEGABYTE = 1 << 20
+
+
+class GramMatrix:
+    """Products with the kernel matrix of some rows, inside a ``with`` statement.
+
+    ``cache_size`` is the memory for blocks, in MB: those that are kept and one for each thread that
+    computes one.
+    """
+
+    def __init__(self, kernel: Kernel, rows: Rows, *, cache_size: float, n_jobs=None):
+        self._kernel, self._rows = kernel, rows
+        self.n_rows = rows.shape[0]
+        self.dtype = np.dtype(np.float64 if self.n_rows <= EXACT_ROWS else np.float32)
+        self.n_products = 0
+        starts = range(0, self.n_rows, BLOCK_ROWS)
+        sizes = [self._block_bytes(start) for start in starts]
+        self._kept: dict[int, np.ndarray | None] = dict.fromkeys(
+            _kept_starts(starts, sizes, cache_size * MEGABYTE, effective_n_jobs(n_jobs))
+        )
+        is_whole = len(self._kept) == len(sizes)
+        n_held = len(sizes) if is_whole else int(cache_size * MEGABYTE // sizes[0])
+        self._threads = RowThreads(min(effective_n_jobs(n_jobs), n_held))
+
+    def __enter__(self) -> GramMatrix:
+        self._threads.__enter__()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._threads.__exit__(*exception)
+
+    @property
+    def kept_bytes(self) -> int:
+        """The memory that kept blocks take."""
+        return sum(map(self._block_bytes, self._kept))
+
+    def product(self, vector: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix times a vector."""
+        self.n_products += 1
+
+        def multiply(first, last):
+            out = np.zeros(self.n_rows)
+            for start in range(first, last, BLOCK_ROWS):
+                _add_product(self._block(start), vector[start:], out[start:])
+            return out
+
+        n_blocks = -(-self.n_rows // BLOCK_ROWS)
+        task_rows = BLOCK_ROWS * -(-n_blocks // MOST_TASKS)
+        out = sum(self._threads.map(multiply, self.n_rows, task_rows))
+        if not np.isfinite(out).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        return out
+
+    def _block(self, start: int) -> np.ndarray:
+        block = self._kept.get(start)
+        if block is not None:
+            return block
+        columns = self._kernel.columns(self._rows[start:], self.dtype)
+        block = columns(self._rows[start : start + BLOCK_ROWS])
+        block = np.ascontiguousarray(block, self.dtype)
+        if start in self._kept:
+            self._kept[start] = block
+        return block
+
+    def _block_bytes(self, start: int) -> int:
+        n_columns = self.n_rows - start
+        return min(BLOCK_ROWS, n_columns) * n_columns * self.dtype.itemsize
+
+
+def _kept_starts(starts, sizes: list[int], memory: float, n_threads: int) -> list[int]:
+    """Return which blocks to keep: all, or as many as leave room for those being computed."""
+    if sum(sizes) <= memory:
+        return list(starts)
+    n_working = min(n_threads, int(memory // sizes[0]))
+    if memory < 2 * sizes[0]:
+        raise InvalidParameterError(
+            f"`cache_size` must hold two blocks of the kernel matrix, {2 * sizes[0] / MEGABYTE:.3g}"
+            f" MB for these rows; got {memory / MEGABYTE:g}. Raise it: whatever it holds beyond "
+            f"two blocks need not be computed again, and {sum(sizes) / MEGABYTE:.0f} MB hold all."
+        )
+    left = memory - n_working * sizes[0]
+    ends = np.cumsum(sizes)
+    return list(starts)[: int(np.searchsorted(ends, left, side="right"))]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _add_product(block, vector, out):
+    """Add the product of one block and of its mirror image; four rows share a pass over ``out``."""
+    n = block.shape[0]
+    for i in range(n):
+        # Of the square on the diagonal, too, only the upper triangle is read.
+        row = block[i][i:n]
+        out[i] += _dot(row, vector[i:n])
+        out[i + 1 : n] += row[1:] * vector[i]
+    n_fours = n - n % 4
+    for i in range(0, n_fours, 4):
+        # Rows first and columns second: only then does the compiler see contiguous numbers.
+        out[i : i + 4] += _add_four(
+            block[i][n:],
+            block[i + 1][n:],
+            block[i + 2][n:],
+            block[i + 3][n:],
+            vector[i : i + 4],
+            vector[n:],
+            out[n:],
+        )
+    for i in range(n_fours, n):
+        row = block[i][n:]
+        out[i] += _dot(row, vector[n:])
+        out[n:] += row * vector[i]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _dot(values, vector):
+    total = 0.0
+    for j in range(len(vector)):
+        total += values[j] * vector[j]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _add_four(row0, row1, row2, row3, factors, vector, out):
+    """Return the products of four rows with ``vector``; add their sum, times factors, to out."""
+    factor0, factor1, factor2, factor3 = factors[0], factors[1], factors[2], factors[3]
+    total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(len(vector)):
+        value0, value1 = np.float64(row0[j]), np.float64(row1[j])
+        value2, value3 = np.float64(row2[j]), np.float64(row3[j])
+        total0 += value0 * vector[j]
+        total1 += value1 * vector[j]
+        total2 += value2 * vector[j]
+        total3 += value3 * vector[j]
+        out[j] += value0 * factor0 + value1 * factor1 + value2 * factor2 + value3 * factor3
+    return np.array([total0, total1, total2, total3])

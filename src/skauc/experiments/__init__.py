@@ -1,6 +1,0 @@
-"""The paper's experiments: its protocol, its tables and its figures, from the data on."""
-
-from skauc.experiments.methods import METHOD_NAMES
-from skauc.experiments.reproduction import EXPERIMENT_NAMES, reproduce
-
-__all__ = ["EXPERIMENT_NAMES", "METHOD_NAMES", "reproduce"]

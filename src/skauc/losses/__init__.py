@@ -1,0 +1,1 @@
+"""Losses over pairs of rows, differentiated with respect to the scores."""

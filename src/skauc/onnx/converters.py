@@ -1,0 +1,374 @@
+"""How our estimators and steps become ONNX operators; everything is computed in float64.
+
+Imported by `skauc.onnx.export` alone, and only when it is used.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial, reduce
+
+import numpy as np
+from onnx import TensorProto
+from scipy import sparse
+from skl2onnx import update_registered_converter
+from skl2onnx.algebra.complex_functions import onnx_cdist
+from skl2onnx.algebra.onnx_ops import (
+    OnnxAbs,
+    OnnxAdd,
+    OnnxCast,
+    OnnxConcat,
+    OnnxCos,
+    OnnxDiv,
+    OnnxExp,
+    OnnxFloor,
+    OnnxGather,
+    OnnxGreater,
+    OnnxIdentity,
+    OnnxIsNaN,
+    OnnxLessOrEqual,
+    OnnxLog,
+    OnnxMatMul,
+    OnnxMax,
+    OnnxMin,
+    OnnxMul,
+    OnnxNeg,
+    OnnxOneHotEncoder,
+    OnnxPow,
+    OnnxRegexFullMatch,
+    OnnxReshape,
+    OnnxSign,
+    OnnxSin,
+    OnnxSqrt,
+    OnnxSub,
+    OnnxWhere,
+)
+from skl2onnx.common.data_types import (
+    DoubleTensorType,
+    FloatTensorType,
+    Int64TensorType,
+    StringTensorType,
+)
+
+from skauc.base import RankingClassifier
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.feature_map import FeatureMap, RankScaling
+from skauc.kernels import RBF, Laplacian, Linear, Polynomial
+from skauc.model import Model
+from skauc.persistence.state import ESTIMATORS
+from skauc.persistence.words import word_pattern
+from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
+from skauc.preprocessing.steps import DAY, PERIODS
+
+# The version of ONNX that brought regular expressions.
+OPSET_OF_WORDS = 20
+
+
+def register() -> None:
+    """Tell skl2onnx about every class of ours."""
+    for kind in ESTIMATORS.values():
+        update_registered_converter(
+            kind,
+            f"Skauc{kind.__name__}",
+            _classifier_shapes,
+            _convert_classifier,
+            options={"zipmap": [False, True], "nocl": [False, True]},
+        )
+    for kind, steps in ((ArcSinh, _arcsinh), (DateFeatures, _date_features)):
+        update_registered_converter(
+            kind, f"Skauc{kind.__name__}", _step_shapes, _step_converter(steps)
+        )
+    update_registered_converter(
+        TablePreprocessor, "SkaucTablePreprocessor", _step_shapes, _convert_table
+    )
+
+
+class _Builder:
+    """Operators of one version of ONNX, over float64."""
+
+    def __init__(self, container):
+        self.version = container.target_opset
+
+    def __call__(self, operator, *inputs, **attributes):
+        return operator(*inputs, op_version=self.version, **attributes)
+
+    def double(self, value):
+        """Return the value as float64."""
+        return self(OnnxCast, value, to=TensorProto.DOUBLE)
+
+    def affine(self, value, shift, scale):
+        """Return (value - shift) / scale, column by column."""
+        return self(OnnxDiv, self(OnnxSub, value, _numbers(shift)), _numbers(scale))
+
+
+def _numbers(values) -> np.ndarray:
+    return np.atleast_1d(np.asarray(values, dtype=np.float64))
+
+
+def label_type(classes: np.ndarray):
+    """Return the ONNX type of labels: strings, or whole numbers for all the rest."""
+    is_text = all(isinstance(label, str) for label in classes.tolist())
+    return StringTensorType if is_text else Int64TensorType
+
+
+def label_values(classes: np.ndarray) -> np.ndarray:
+    """Return the labels as ONNX has them."""
+    is_text = label_type(classes) is StringTensorType
+    return np.array(classes.tolist()) if is_text else classes.astype(np.int64)
+
+
+def _float_type(operator):
+    is_double = isinstance(operator.inputs[0].type, DoubleTensorType)
+    return DoubleTensorType if is_double else FloatTensorType
+
+
+def _classifier_shapes(operator) -> None:
+    n_rows = operator.inputs[0].get_first_dimension()
+    model = operator.raw_operator
+    operator.outputs[0].set_type(label_type(model.classes_)([n_rows]))
+    operator.outputs[1].set_type(_float_type(operator)([n_rows, 2]))
+
+
+def _convert_classifier(scope, operator, container) -> None:
+    """Write the label, and -score and score, where skl2onnx's wrappers look for them."""
+    build = _Builder(container)
+    model: RankingClassifier = operator.raw_operator
+    scores = _scores(build, model._model, build.double(operator.inputs[0]))
+    is_positive = build(OnnxGreater, scores, _numbers(0.0))
+    code = build(OnnxReshape, build(OnnxCast, is_positive, to=TensorProto.INT64), np.array([-1]))
+    label = build(OnnxGather, label_values(model.classes_), code, output_names=operator.outputs[:1])
+    columns = build(OnnxConcat, build(OnnxNeg, scores), scores, axis=1)
+    is_double = isinstance(operator.outputs[1].type, DoubleTensorType)
+    kind = TensorProto.DOUBLE if is_double else TensorProto.FLOAT
+    out = build(OnnxCast, columns, to=kind, output_names=operator.outputs[1:])
+    for part in (label, out):
+        part.add_to(scope, container)
+
+
+def _scores(build: _Builder, model: Model, rows):
+    """Return linear.x + sum_k coef_k k(z_k, x) + intercept, as a column."""
+    rows = rows if model.scaling is None else _mapped(build, model.scaling, rows)
+    parts = []
+    if model.linear_coef is not None:
+        parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))
+    if len(model.coef) > 0:
+        centres = model.centres.toarray() if sparse.issparse(model.centres) else model.centres
+        values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
+        parts.append(build(OnnxMatMul, values, model.coef[:, None]))
+    return build(OnnxAdd, reduce(partial(build, OnnxAdd), parts), _numbers(model.intercept))
+
+
+def _mapped(build: _Builder, scaling: FeatureMap, rows):
+    """Return the rows as the kernel sees them."""
+    if scaling.ranks is not None:
+        rows = _ranks(build, scaling.ranks, rows)
+    return rows if scaling.axes is None else build(OnnxMatMul, rows, scaling.axes)
+
+
+def _ranks(build: _Builder, scaling: RankScaling, rows):
+    """Find each value's last knot at or below it, by halves, and go on from there along the line.
+
+    No array is larger than the rows. Tables of all features lie in one vector each, and knots are
+    followed by infinity, which nothing reaches, up to a power of two.
+    """
+    knots, levels = scaling.knots.T, scaling.levels.T
+    n_features, n_knots = knots.shape
+    width = 1 << n_knots.bit_length()
+    runs, rises = np.diff(knots), np.diff(levels)
+    slopes = np.divide(rises, runs, out=np.zeros_like(rises), where=runs > 0)
+    rows = build(OnnxMax, rows, knots[:, 0].copy())
+    place = np.arange(n_features) * width
+
+    def look_up(table, places):
+        padding = (0, 0), (0, width - table.shape[1])
+        return build(OnnxGather, np.pad(table, padding, constant_values=np.inf).ravel(), places)
+
+    for step in (width >> halving for halving in range(1, width.bit_length())):
+        ahead = build(OnnxAdd, place, np.array([step]))
+        is_past = build(OnnxLessOrEqual, look_up(knots, ahead), rows)
+        place = build(OnnxWhere, is_past, ahead, place)
+    distance = build(OnnxSub, rows, look_up(knots, place))
+    # Nothing lies beyond the last knot.
+    slopes = np.pad(slopes, ((0, 0), (0, 1)))
+    climb = build(OnnxMul, look_up(slopes, place), distance)
+    return build(OnnxAdd, look_up(levels, place), climb)
+
+
+def _kernel_values(build: _Builder, kernel, centres: np.ndarray, rows):
+    if isinstance(kernel, RBF):
+        return _rbf(build, kernel, centres, rows)
+    if isinstance(kernel, Laplacian):
+        distances = onnx_cdist(
+            rows,
+            centres,
+            metric="cityblock",
+            dtype=np.float64,
+            op_version=build.version,
+        )
+        return build(OnnxExp, build(OnnxMul, distances, _numbers(-kernel.gamma)))
+    if isinstance(kernel, Linear):
+        return build(OnnxMatMul, rows, centres.T)
+    if isinstance(kernel, Polynomial):
+        products = build(OnnxMatMul, rows, kernel.gamma * centres.T)
+        base = build(OnnxAdd, products, _numbers(kernel.coef0))
+        return build(OnnxPow, base, _numbers(kernel.degree))
+    raise InvalidParameterError(
+        "A model with a kernel of your own cannot be converted to ONNX: its function is Python "
+        "code. Use one of the kernels rbf, laplacian, polynomial and linear."
+    )
+
+
+def _rbf(build: _Builder, kernel: RBF, centres: np.ndarray, rows):
+    """Take one matrix product around the mean of the centres, as `skauc.kernels` does."""
+    largest = np.max(kernel.gamma)
+    ratios = np.broadcast_to(kernel.gamma / largest, len(centres))
+    root = np.full(centres.shape[1], math.sqrt(largest))
+    if kernel.scales is not None:
+        root = root * kernel.scales
+    origin = centres.mean(axis=0)
+    centres = (centres - origin) * root
+    scaled = build(OnnxMul, build(OnnxSub, rows, origin), root)
+    squares = build(
+        OnnxMatMul, build(OnnxMul, scaled, scaled), np.outer(np.ones(len(root)), -ratios)
+    )
+    products = build(OnnxMatMul, scaled, 2 * ratios * centres.T)
+    offsets = -ratios * np.einsum("kd,kd->k", centres, centres)
+    exponent = build(OnnxAdd, build(OnnxAdd, products, squares), offsets)
+    return build(OnnxExp, build(OnnxMin, exponent, _numbers(0.0)))
+
+
+def _step_shapes(operator) -> None:
+    n_rows = operator.inputs[0].get_first_dimension()
+    n_columns = len(operator.raw_operator.get_feature_names_out())
+    operator.outputs[0].set_type(DoubleTensorType([n_rows, n_columns]))
+
+
+def _step_converter(steps):
+    def convert(scope, operator, container):
+        build = _Builder(container)
+        out = steps(build, operator.raw_operator, build.double(operator.inputs[0]))
+        build(OnnxIdentity, out, output_names=operator.outputs).add_to(scope, container)
+
+    return convert
+
+
+def _arcsinh(build: _Builder, step: ArcSinh, rows):
+    """Write arcsinh as sign(x) log(|x| + sqrt(x^2 + 1)), which runtimes have in float64."""
+    size = build(OnnxAbs, rows)
+    root = build(OnnxSqrt, build(OnnxAdd, build(OnnxMul, rows, rows), _numbers(1.0)))
+    return build(OnnxMul, build(OnnxSign, rows), build(OnnxLog, build(OnnxAdd, size, root)))
+
+
+def _date_features(build: _Builder, step: DateFeatures, seconds):
+    parts = []
+    for number, phases in enumerate(step.phases_):
+        column = build(OnnxGather, seconds, np.array([number]), axis=1)
+        parts.append(build(OnnxDiv, column, _numbers(DAY)))
+        for phase in phases:
+            turns = build(OnnxDiv, column, _numbers(PERIODS[phase]))
+            turns = build(OnnxSub, turns, build(OnnxFloor, turns))
+            angle = build(OnnxMul, turns, _numbers(2 * np.pi))
+            parts += [build(OnnxSin, angle), build(OnnxCos, angle)]
+    return build(OnnxConcat, *parts, axis=1)
+
+
+def _convert_table(scope, operator, container) -> None:
+    build = _Builder(container)
+    step = operator.raw_operator
+    inputs = {variable.raw_name: variable for variable in operator.inputs}
+    parts = []
+    for name, transformer, columns in step.transformer_.transformers_:
+        if name == "remainder":
+            continue
+        if name not in _PARTS:  # words of one column
+            parts.append(_words(build, transformer, _column(build, inputs, columns)))
+            continue
+        merged = build(OnnxConcat, *(_column(build, inputs, column) for column in columns), axis=1)
+        parts.append(_PARTS[name](build, transformer, merged))
+    out = build(OnnxConcat, *parts, axis=1)
+    build(OnnxIdentity, out, output_names=operator.outputs).add_to(scope, container)
+
+
+def _column(build: _Builder, inputs: dict, name: str):
+    if name not in inputs:
+        raise InvalidDataError(
+            f"The graph has no input {name!r}. Name the inputs as the columns of the table are."
+        )
+    variable = inputs[name]
+    is_text = isinstance(variable.type, StringTensorType)
+    return variable if is_text else build.double(variable)
+
+
+def _imputed(build: _Builder, imputer, rows):
+    return build(OnnxWhere, build(OnnxIsNaN, rows), _numbers(imputer.statistics_), rows)
+
+
+def _scaled(build: _Builder, steps: list, rows):
+    """Follow the scaling steps: robust, arcsinh, standard."""
+    robust, arcsinh, standard = steps
+    rows = build.affine(rows, robust.center_, robust.scale_)
+    return build.affine(_arcsinh(build, arcsinh, rows), standard.mean_, standard.scale_)
+
+
+def _numeric(build: _Builder, pipeline, rows):
+    imputer, *scaling = (step for _, step in pipeline.steps)
+    return _scaled(build, scaling, _imputed(build, imputer, rows))
+
+
+def _dates(build: _Builder, pipeline, rows):
+    imputer, features, *scaling = (step for _, step in pipeline.steps)
+    return _scaled(build, scaling, _date_features(build, features, _imputed(build, imputer, rows)))
+
+
+def _missing(build: _Builder, indicator, rows):
+    return build.double(build(OnnxIsNaN, rows))
+
+
+def _levels(build: _Builder, encoder, strings):
+    parts = _one_hot(build, encoder.categories_, strings)
+    return reduce(lambda left, right: build(OnnxConcat, left, right, axis=1), parts)
+
+
+def _one_hot(build: _Builder, categories: list[np.ndarray], strings) -> list:
+    """Return a matrix of 0 and 1 for each column; an unknown level is all 0."""
+    parts = []
+    for number, levels in enumerate(categories):
+        column = build(OnnxGather, strings, np.array([number]), axis=1)
+        flags = build.double(build(OnnxOneHotEncoder, column, cats_strings=list(levels), zeros=1))
+        parts.append(build(OnnxReshape, flags, np.array([-1, len(levels)])))
+    return parts
+
+
+def _words(build: _Builder, counter, strings):
+    """Ask for each word whether it is there."""
+    if build.version < OPSET_OF_WORDS:
+        raise InvalidParameterError(
+            f"Text is searched for words by an operator of ONNX {OPSET_OF_WORDS}; got "
+            f"target_opset={build.version}. Set it to {OPSET_OF_WORDS}, or leave columns of text "
+            "out and fit again."
+        )
+    words = counter.get_feature_names_out()
+    flags = (build(OnnxRegexFullMatch, strings, pattern=word_pattern(word)) for word in words)
+    return build(OnnxConcat, *map(build.double, flags), axis=1)
+
+
+def _by_target(build: _Builder, pipeline, strings):
+    encoder, *scaling = (step for _, step in pipeline.steps)
+    parts = []
+    flags = _one_hot(build, encoder.categories_, strings)
+    for known, encodings in zip(flags, encoder.encodings_, strict=True):
+        shifts = (encodings - encoder.target_mean_)[:, None]
+        parts.append(build(OnnxMatMul, known, shifts))
+    means = build(OnnxConcat, *parts, axis=1)
+    return _scaled(build, scaling, build(OnnxAdd, means, _numbers(encoder.target_mean_)))
+
+
+# The steps of a TablePreprocessor by their names.
+_PARTS = {
+    "numeric": _numeric,
+    "boolean": _imputed,
+    "date": _dates,
+    "missing": _missing,
+    "levels": _levels,
+    "target": _by_target,
+}

@@ -1,0 +1,240 @@
+"""Whole ONNX graphs: a model taken apart, its inputs, and what its wrappers add.
+
+A pipeline with wrappers (calibration, thresholds) is taken apart into transformers, one estimator
+of ours, and the functions of its score that the wrappers are. skl2onnx converts the first two;
+its own wrappers take the nearest step of an isotonic function and leave thresholds out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+from skl2onnx import convert_sklearn
+from skl2onnx.common.data_types import (
+    BooleanTensorType,
+    DoubleTensorType,
+    FloatTensorType,
+    Int64TensorType,
+    StringTensorType,
+)
+from skl2onnx.sklapi import CastTransformer
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.pipeline import Pipeline
+
+from skauc.exceptions import InvalidParameterError
+from skauc.onnx.converters import OPSET_OF_WORDS, label_values, register
+from skauc.persistence.summary import is_own
+from skauc.preprocessing import TablePreprocessor
+from skauc.unwrapping import THRESHOLDED, TRANSPARENT, OpenedModel, layers_of, open_model
+
+__all__ = ["convert", "register"]
+
+# Versions of the operators that every runtime of the last years has.
+_OPSETS = {"": 17, "ai.onnx.ml": 3}
+_TENSORS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
+
+
+def convert(model, X, precision: str | None) -> ModelProto:
+    """Return the graph of a fitted model."""
+    register()
+    opened = _convertible(model)
+    is_table = bool(opened.steps) and isinstance(opened.steps[0], TablePreprocessor)
+    has_text = is_table and "text" in opened.steps[0].columns_.values()
+    if precision is None:
+        precision = "float64" if is_table else "float32"
+    steps = list(opened.steps)
+    if is_table:
+        inputs = _table_inputs(opened.steps[0], precision)
+    elif hasattr(X, "columns"):
+        inputs = _frame_inputs(X, precision)
+    else:
+        inputs = [("X", _tensor_type(precision)([None, int(model.n_features_in_)]))]
+        steps = [CastTransformer(dtype=np.float64), *steps]
+    named = [(f"step{number}", step) for number, step in enumerate([*steps, opened.classifier])]
+    graph = convert_sklearn(
+        Pipeline(named),
+        initial_types=inputs,
+        target_opset=_OPSETS | ({"": OPSET_OF_WORDS} if has_text else {}),
+        options={id(opened.classifier): {"zipmap": False}},
+    )
+    given = {
+        variable.name: name for variable, (name, _) in zip(graph.graph.input, inputs, strict=True)
+    }
+    _rename(graph, given)
+    _Ending(graph, _TENSORS[precision]).write(opened, model.classes_)
+    return graph
+
+
+def _rename(model: ModelProto, names: dict[str, str]) -> None:
+    """Give values other names; skl2onnx puts an underscore for a blank in a column's."""
+    for variable in (*model.graph.input, *model.graph.output):
+        variable.name = names.get(variable.name, variable.name)
+    for node in model.graph.node:
+        node.input[:] = [names.get(name, name) for name in node.input]
+        node.output[:] = [names.get(name, name) for name in node.output]
+
+
+def _convertible(model) -> OpenedModel:
+    """Return the model taken apart, or say which of its wrappers has no graph."""
+    for layer in layers_of(model):
+        if is_own(layer):
+            break
+        if isinstance(layer, CalibratedClassifierCV):
+            _check_single(layer)
+        elif isinstance(layer, THRESHOLDED):
+            _check_positive(layer)
+        elif not isinstance(layer, (Pipeline, *TRANSPARENT)):
+            raise InvalidParameterError(
+                f"{type(layer).__name__} does not hold an estimator of skauc at its end, or wraps "
+                "it in a way that cannot be converted. Use skl2onnx for models of other libraries."
+            )
+    opened = open_model(model)
+    if opened.classifier is None:
+        raise InvalidParameterError(
+            "A calibration of calibrated scores cannot be converted to ONNX. Calibrate once."
+        )
+    return opened
+
+
+def _check_single(model: CalibratedClassifierCV) -> None:
+    n_members = len(model.calibrated_classifiers_)
+    if n_members != 1:
+        raise InvalidParameterError(
+            f"The mean of {n_members} calibrated models cannot be converted to ONNX. Fit "
+            "CalibratedClassifierCV with ensemble=False."
+        )
+
+
+def _check_positive(model) -> None:
+    if getattr(model, "pos_label", None) not in (None, model.classes_[1]):
+        raise InvalidParameterError(
+            f"pos_label={model.pos_label!r} cannot be converted to ONNX. Use the larger label, "
+            f"{str(model.classes_[1])!r}."
+        )
+
+
+def _tensor_type(precision: str):
+    return DoubleTensorType if precision == "float64" else FloatTensorType
+
+
+def _table_inputs(step: TablePreprocessor, precision: str) -> list[tuple]:
+    """Return one input a column that is used."""
+    inputs = []
+    for name, kind in step.columns_.items():
+        if kind == "date" and precision == "float32":
+            raise InvalidParameterError(
+                f"Column {name!r} holds dates, whose seconds do not fit into float32. "
+                "Use precision='float64'."
+            )
+        tensor = StringTensorType if kind in ("category", "text") else _tensor_type(precision)
+        inputs.append((name, tensor([None, 1])))
+    return inputs
+
+
+def _frame_inputs(frame, precision: str) -> list[tuple]:
+    """Return one input a column, of the column's type."""
+    tensors = {"f": _tensor_type(precision), "i": Int64TensorType, "u": Int64TensorType}
+    tensors["b"] = BooleanTensorType
+    inputs = []
+    for name in frame.columns:
+        kind = np.asarray(frame[name]).dtype.kind
+        inputs.append((str(name), tensors.get(kind, StringTensorType)([None, 1])))
+    return inputs
+
+
+class _Ending:
+    """The last nodes of a graph: probabilities, the threshold, and the names of the outputs."""
+
+    def __init__(self, model: ModelProto, tensor: int):
+        self.model, self.graph, self.tensor = model, model.graph, tensor
+        self.n_names = 0
+
+    def write(self, opened: OpenedModel, classes: np.ndarray) -> None:
+        """Replace the outputs of the estimator by those of the whole model."""
+        pair = self.node("Cast", [self.estimator_scores()], to=TensorProto.DOUBLE)
+        scores = self.node("Gather", [pair, self.constant([1], np.int64)], axis=1)
+        threshold, name = opened.threshold or 0.0, "scores"
+        positive, columns, n_columns = scores, scores, 1
+        if opened.calibrator is not None:
+            positive = self.calibrated(opened.calibrator, scores)
+            threshold = 0.5 if opened.threshold is None else opened.threshold
+            negative = self.node("Sub", [self.constant(1.0), positive])
+            columns = self.node("Concat", [negative, positive], axis=1)
+            name, n_columns = "probabilities", 2
+        # Without a wrapper the score must be above the threshold, with one it may be equal to it.
+        operator = "Greater" if opened.threshold is None else "GreaterOrEqual"
+        if len(classes) == 2:  # more are grades, which are ranked and not predicted
+            self.write_label(classes, self.node(operator, [positive, self.constant(threshold)]))
+        self.output("Cast", [columns], name, self.tensor, [None, n_columns], to=self.tensor)
+
+    def estimator_scores(self) -> str:
+        """Take the outputs of the estimator off the graph; return the name of -score and score."""
+        inner = {output.name: self.new_name() for output in self.graph.output}
+        _rename(self.model, inner)
+        del self.graph.output[:]
+        return list(inner.values())[1]
+
+    def write_label(self, classes: np.ndarray, is_positive: str) -> None:
+        """Write the label of each row."""
+        labels = label_values(classes)
+        code = self.node("Cast", [is_positive], to=TensorProto.INT64)
+        code = self.node("Reshape", [code, self.constant([-1], np.int64)])
+        kind = TensorProto.STRING if labels.dtype.kind == "U" else TensorProto.INT64
+        choices = self.constant(labels, labels.dtype)
+        self.output("Gather", [choices, code], "label", kind, [None])
+
+    def calibrated(self, calibrator, scores: str) -> str:
+        """Return the probability of the positive class."""
+        if hasattr(calibrator, "X_thresholds_"):
+            return self.isotonic(calibrator, scores)
+        if hasattr(calibrator, "beta_"):  # a softmax over -score and score
+            slope, offset = -2.0 * calibrator.beta_, 0.0
+        else:
+            slope, offset = calibrator.a_, calibrator.b_
+        power = self.node("Mul", [scores, self.constant(slope)])
+        power = self.node("Exp", [self.node("Add", [power, self.constant(offset)])])
+        below = self.node("Add", [power, self.constant(1.0)])
+        return self.node("Div", [self.constant(1.0), below])
+
+    def isotonic(self, calibrator, scores: str) -> str:
+        """Add up the rises of the pieces, each as far as the score has come in it."""
+        x, y = calibrator.X_thresholds_, calibrator.y_thresholds_
+        if len(x) == 1:
+            x, y = np.array([x[0], x[0] + 1.0]), np.array([y[0], y[0]])
+        part = self.node("Sub", [scores, self.constant(x[:-1])])
+        part = self.node("Div", [part, self.constant(np.diff(x))])
+        part = self.node("Min", [part, self.constant(1.0)])
+        part = self.node("Max", [part, self.constant(0.0)])
+        rise = self.node("MatMul", [part, self.constant(np.diff(y)[:, None])])
+        return self.node("Add", [rise, self.constant(y[0])])
+
+    def node(self, operator: str, inputs: list[str], **attributes) -> str:
+        """Append a node and return the name of its output."""
+        output = self.new_name()
+        self.graph.node.append(helper.make_node(operator, inputs, [output], **attributes))
+        return output
+
+    def output(
+        self, operator: str, inputs: list[str], name: str, tensor: int, shape: list, **attributes
+    ) -> None:
+        """Append a node whose output is one of the graph's; a column may have its name already."""
+        if name in {given.name for given in self.graph.input}:
+            name = f"output {name}"
+        self.graph.node.append(helper.make_node(operator, inputs, [name], **attributes))
+        self.graph.output.append(helper.make_tensor_value_info(name, tensor, shape))
+
+    def constant(self, value, dtype=np.float64) -> str:
+        """Keep a value and return its name."""
+        name = self.new_name()
+        array = np.asarray(value, dtype=dtype)
+        self.graph.initializer.append(
+            numpy_helper.from_array(
+                array.astype(object) if array.dtype.kind == "U" else array, name
+            )
+        )
+        return name
+
+    def new_name(self) -> str:
+        """Return a name that is not in use."""
+        self.n_names += 1
+        return f"skauc ending {self.n_names}"

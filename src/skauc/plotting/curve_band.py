@@ -1,0 +1,152 @@
+"""What the displays of a curve with its band share."""
+
+from __future__ import annotations
+
+from sklearn.utils.validation import check_is_fitted
+
+from skauc.metrics import curve_bands, operating_points
+from skauc.plotting.matplotlib import axes_to_draw_on, import_pyplot
+from skauc.unwrapping import ranking_scores
+from skauc.validation import check_scored
+
+
+class CurveBandDisplay:
+    """A curve and its pointwise band, which have points of their own.
+
+    Subclasses say which curve of the operating points it is, what it is called and where chance is.
+    """
+
+    x_label: str
+    y_label: str
+    summary: str
+    legend_location: str
+
+    def __init__(self, *, x, y, band_x, low, high, area, chance, estimator_name=None):
+        self.x = x
+        self.y = y
+        self.band_x = band_x
+        self.low = low
+        self.high = high
+        self.area = area
+        self.chance = chance
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def _of(cls, scores, positive, weights, points, bands):
+        """Return the parameters of the display."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, sample_weight=None, ax=None, name=None, **kwargs):
+        """Score rows with a fitted classifier, and draw.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted binary classifier with `decision_function` or `predict_proba`.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that it was not fitted to.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            The name in the legend. None takes the name of the estimator's class.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+        """
+        import_pyplot()
+        check_is_fitted(estimator)
+        return cls.from_predictions(
+            y,
+            ranking_scores(estimator, X),
+            sample_weight=sample_weight,
+            pos_label=estimator.classes_[1],
+            ax=ax,
+            name=type(estimator).__name__ if name is None else name,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls, y_true, y_score, *, sample_weight=None, pos_label=None, ax=None, name=None, **kwargs
+    ):
+        """Draw from scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels, of any two values.
+        y_score : array-like of shape (n_samples,)
+            Scores, higher for rows that look more positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+        pos_label : label, default=None
+            The label of the positive class. None takes the larger of the two in sorted order.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            The name in the legend.
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+        """
+        import_pyplot()
+        scored = check_scored(y_true, y_score, sample_weight, pos_label)
+        points = operating_points(*scored)
+        display = cls(**cls._of(*scored, points, curve_bands(points)), estimator_name=name)
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, band=True, chance=True, **kwargs):
+        """Draw the curve, its band and that of a random ranking.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            The name in the legend. None takes `estimator_name`.
+        band : bool, default=True
+            Whether to draw the band.
+        chance : bool, default=True
+            Whether to draw the line of a random ranking.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for the curve; the band takes its colour.
+
+        Returns
+        -------
+        display : object
+            Itself.
+        """
+        self.ax_ = ax = axes_to_draw_on(ax)
+        self.figure_ = ax.figure
+        (self.line_,) = ax.plot(self.x, self.y, **{"label": self._label(name), **kwargs})
+        self.band_ = None
+        if band:
+            style = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
+            self.band_ = ax.fill_between(self.band_x, self.low, self.high, **style)
+        self.chance_ = None
+        if chance:
+            (self.chance_,) = ax.plot([0, 1], self.chance, color="0.5", linestyle=":", linewidth=1)
+        ax.set(xlabel=self.x_label, ylabel=self.y_label, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        ax.set_aspect("equal")
+        ax.grid(alpha=0.3, linewidth=0.6)
+        ax.legend(loc=self.legend_location)
+        return self
+
+    def _label(self, name) -> str:
+        name = self.estimator_name if name is None else name
+        value, low, high = self.area
+        area = f"{self.summary} = {value:.3f} ({low:.3f} to {high:.3f})"
+        return area if name is None else f"{name}: {area}"

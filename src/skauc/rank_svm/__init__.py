@@ -1,0 +1,5 @@
+"""Kernel RankSVM, with every row as a centre."""
+
+from skauc.rank_svm.estimator import KernelRankSVM
+
+__all__ = ["KernelRankSVM"]

@@ -1,0 +1,322 @@
+"""KernelRankSVM: every row a basis function, for two classes or graded relevance in queries."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skauc.base import RankingClassifier, support_attributes, unchanged_on_error
+from skauc.data.training import WeightedRows, check_training
+from skauc.exceptions import InvalidParameterError
+from skauc.kernels import Kernel, Rows, check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.metrics.area import best_threshold
+from skauc.model import Model
+from skauc.rank_svm.queries import Queries, compare
+from skauc.validation import (
+    check_graded,
+    check_n_jobs,
+    check_positive,
+    check_scored_grades,
+    check_whole_number,
+    is_sequence,
+)
+
+if TYPE_CHECKING:
+    from skauc.rank_svm.problem import Solution
+
+
+GRADES_NEED_QUERIES = " If they are grades, pass `qid`, zeros where there are no queries."
+
+
+def _has_two_classes(estimator) -> bool:
+    """Tell whether labels can be predicted; a model that is not fitted says so by itself."""
+    if len(getattr(estimator, "classes_", ())) > 2:
+        raise AttributeError(
+            f"This KernelRankSVM was fitted to {len(estimator.classes_)} grades, which it ranks "
+            "and does not predict. Use `decision_function`, or fit it to two classes."
+        )
+    return True
+
+
+class KernelRankSVM(RankingClassifier):
+    """Kernel RankSVM: maximises AUC, or ranks graded rows in queries, with every row as a centre.
+
+    It minimises
+
+        1/2 |f|^2 + C_pair/2 * sum over the pairs (i, j) of max(0, 1 - f_i + f_j)^2,
+
+    f(x) = sum_i beta_i k(x_i, x) over all rows. The pairs are those of a positive i and a negative
+    j or, with ``qid``, of two rows of one query where i has the higher grade. The scale-free C
+    gives C_pair = C * (number of rows) / (number of pairs), for two classes C * l / (p * n) as in
+    `SparseKernelAUC`; with weights w these are the sums of w_i and of w_i w_j. C_pair is the C of
+    the paper on sparse AUC maximisation and twice that of Kuo, Lee and Lin.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss against the regulariser, free of the number of rows. Between 0.1 and
+        100 on most data.
+    kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
+        exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
+        symmetric function of two blocks of rows that returns their kernel matrix.
+    gamma : {"scale", "auto"} or float, default="scale"
+        "scale" is 1 / (n_features * variance of X), with the standard deviation in place of the
+        variance for "laplacian"; "auto" is 1 / n_features.
+    degree : int, default=3
+        Power of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial kernel.
+    tol : float, default=1e-3
+        The fit ends when the gradient by beta is this share of what it was at zero, the paper's
+        rule, and polishing raises the objective by no more than 1e-5 of it.
+    max_iter : int, default=100
+        Most trust-region iterations.
+    cache_size : float, default=4000
+        Memory for the kernel matrix, in MB. Its upper triangle takes 2 * l^2 bytes (twice that up
+        to 5,000 rows); what does not fit is computed again for every product. The result does
+        not depend on it.
+    n_jobs : int or None, default=None
+        Threads, for BLAS and everything else together; None is 1 unless in a
+        `joblib.parallel_config` context, -1 is all. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, the positive one last; with ``qid``, the grades in ascending order.
+    support_ : ndarray of shape (n_support_,)
+        The rows whose coefficient is not zero: those in a violating pair.
+    support_vectors_ : ndarray or CSR array of shape (n_support_, n_features)
+        These rows.
+    dual_coef_ : ndarray of shape (n_support_,)
+        Their coefficients beta.
+    n_support_ : int
+        Their number, after polishing.
+    n_support_unpolished_ : int
+        Number of coefficients other than zero before polishing: the size of the model as Newton's
+        method leaves it.
+    intercept_ : float
+        Minus the threshold of best balanced accuracy on the training rows; 0 for grades. It has no
+        part in the ranking.
+    gamma_ : float or None
+        The kernel's gamma as a number, None where the kernel has none.
+    objective_ : float
+        The value of the objective.
+    n_iter_ : int
+        Trust-region iterations.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had names that are all strings.
+
+    See Also
+    --------
+    SparseKernelAUC : The same objective with a small basis.
+
+    Notes
+    -----
+    Trust-region Newton steps by conjugate gradients, in the inner product of the function space:
+    one product with the kernel matrix an iteration, O(l^2) each, and O(l log l) for the pairs.
+    Polishing is the map beta = -C_pair r(f), r half the derivative of the loss by the scores, of
+    which the optimum is the fixed point. It gives exact zeros to the rows in no violating pair.
+
+    Scale the features first: `StandardScaler` in a pipeline is the usual way. With queries,
+    cross-validate by `GroupKFold`, and pass ``qid`` on by metadata routing.
+
+    References
+    ----------
+    T.-M. Kuo, C.-P. Lee, C.-J. Lin. Large-scale Kernel RankSVM. SIAM International Conference on
+    Data Mining, 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skauc import KernelRankSVM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), KernelRankSVM())
+    >>> model.fit(X_train, y_train).score(X_test, y_test) > 0.99
+    True
+
+    Grades from 0 to 2 in two queries:
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [0.5], [1.5]])
+    >>> ranker = KernelRankSVM(C=10).fit(X, [0, 1, 2, 0, 1], qid=[0, 0, 0, 1, 1])
+    >>> np.argsort(ranker.decision_function([[0.2], [1.8], [1.1]])).tolist()
+    [0, 2, 1]
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        tol=1e-3,
+        max_iter=100,
+        cache_size=4000,
+        n_jobs=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, qid=None, sample_weight=None):
+        """Find the coefficients of all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows. float32 and float64 are used as they are, the rest becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels, two different ones of any kind; with ``qid`` also grades, higher numbers for
+            rows that should rank higher.
+        qid : array-like of shape (n_samples,), default=None
+            The query of each row: whole numbers in ascending order. Rows are compared within their
+            query alone. Queries of one grade are skipped, with a warning. Pass zeros to rank
+            grades without queries.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a pair weighs the product of its two.
+
+        Returns
+        -------
+        self : KernelRankSVM
+            The fitted estimator.
+        """
+        self._check_parameters()
+        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
+            X, self.classes_, codes, weights = self._check_data(X, y, qid, sample_weight)
+            queries = compare(codes, weights, qid)
+            _warn_of_skipped(queries)
+            rows = X if len(queries.indices) == X.shape[0] else X[queries.indices]
+            self._fit(rows, codes[queries.indices], queries)
+        return self
+
+    def _check_data(self, X, y, qid, sample_weight):
+        """Return clean rows, the labels there are, each row's place among them, and weights."""
+        if qid is not None:
+            return check_graded(self, X, y, sample_weight)
+        data = check_training(self, X, y, sample_weight, advice=GRADES_NEED_QUERIES)
+        return data.X, data.classes, data.positive.astype(np.int64), data.weights
+
+    def _fit(self, rows: Rows, codes: np.ndarray, queries: Queries) -> None:
+        from skauc.rank_svm.problem import fit_ranking
+
+        gammas = resolve_gammas(self.gamma, self.kernel, WeightedRows(rows, queries.weights))
+        kernel = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
+        solution = fit_ranking(
+            kernel,
+            rows,
+            queries,
+            C=self.C,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_size=self.cache_size,
+            n_jobs=self.n_jobs,
+        )
+        threshold = 0.0
+        if len(self.classes_) == 2:
+            threshold = best_threshold(solution.place.scores, codes == 1, queries.weights)
+        vars(self).update(_attributes(solution, kernel, rows, queries.indices, -threshold))
+
+    def _check_parameters(self) -> None:
+        check_positive("C", self.C, "Larger values fit the training pairs more closely.")
+        check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
+        if is_sequence(self.gamma):
+            raise InvalidParameterError(
+                f"`gamma` must be one width, 'scale' or 'auto'; got {self.gamma!r}. "
+                "SparseKernelAUC takes several widths."
+            )
+        check_positive("tol", self.tol, "1e-3 is a good choice.")
+        check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
+        check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
+        check_n_jobs(self.n_jobs)
+
+    @available_if(_has_two_classes)
+    def predict(self, X):
+        """Return the predicted labels; not for a model of more than two grades.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Members of ``classes_``.
+        """
+        return super().predict(X)
+
+    def score(self, X, y, qid=None, sample_weight=None):
+        """Return the AUC or, for grades or with ``qid``, the pairwise accuracy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+        y : array-like of shape (n_samples,)
+            True labels or grades.
+        qid : array-like of shape (n_samples,), default=None
+            The query of each row: whole numbers in ascending order. Without it all rows are
+            compared.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            The share of pairs that ``decision_function(X)`` puts in the right order, ties counting
+            half. For two classes that is the area under the ROC curve. Queries of one grade have
+            no pairs.
+        """
+        check_is_fitted(self)
+        if qid is None and len(self.classes_) == 2:
+            return super().score(X, y, sample_weight)
+        from skauc.losses.graded_pairs import Preferences, pairwise_accuracy
+
+        scores = self.decision_function(X)
+        queries = compare(*check_scored_grades(y, len(scores), sample_weight), qid)
+        preferences = Preferences(queries.bounds, queries.grades, queries.weights)
+        return pairwise_accuracy(preferences, scores[queries.indices])
+
+
+def _warn_of_skipped(queries: Queries) -> None:
+    if queries.n_skipped:
+        warnings.warn(
+            f"{queries.n_skipped} of {queries.n_all} queries have one grade only and are skipped: "
+            "they have no pairs to rank. Leave them out to be rid of this warning.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _attributes(
+    solution: Solution, kernel: Kernel, rows: Rows, indices: np.ndarray, intercept: float
+) -> dict:
+    """Return the fitted attributes."""
+    coef = solution.place.coef
+    support = np.flatnonzero(coef)
+    model = Model(kernel, rows[support], indices[support], coef[support], None, intercept, 0)
+    return {
+        **support_attributes(model),
+        "n_support_": len(support),
+        "n_support_unpolished_": int(np.count_nonzero(solution.unpolished.coef)),
+        "objective_": solution.place.value,
+        "n_iter_": solution.n_iter,
+    }

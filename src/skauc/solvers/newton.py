@@ -1,0 +1,167 @@
+"""Newton's method for the piecewise quadratic objective; the step is passed as a value."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky
+from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.exceptions import ConvergenceWarning
+
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.validation import check_choice
+
+SOLVERS = ("auto", "cholesky", "cg")
+# Above this size a product with the Hessian is cheaper than forming and factoring it.
+CHOLESKY_SIZE = 1000
+
+SUFFICIENT_DECREASE = 1e-4
+MOST_HALVINGS = 30
+
+# A direction in the space where the objective is evaluated, opaque to the solver.
+Line = Any
+
+
+@dataclass(frozen=True)
+class Point:
+    """Weights, their objective, and what the objective keeps of the evaluation."""
+
+    weights: np.ndarray
+    value: float
+    state: Any
+
+
+class Objective(Protocol):
+    """What Newton's method asks of an objective: values, derivatives, and lines to search along."""
+
+    def at(self, weights: np.ndarray) -> Point:
+        """Evaluate at the given weights."""
+
+    def direction(self, weights: np.ndarray) -> Line:
+        """Return a direction as the line that `step` moves along."""
+
+    def step(self, point: Point, direction: np.ndarray, line: Line, length: float) -> Point:
+        """Evaluate at ``point + length * direction``."""
+
+    def gradient(self, point: Point) -> np.ndarray:
+        """Return the gradient."""
+
+    def hessian(self, point: Point) -> np.ndarray:
+        """Return the Hessian."""
+
+    def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
+        """Return the Hessian times a vector."""
+
+
+Step = Callable[[Objective, Point, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where the iteration ended, after how many steps."""
+
+    point: Point
+    n_iter: int
+
+
+def make_step(solver: str, size: int) -> Step:
+    """Return the step for a solver's name and the size of the basis."""
+    check_choice("solver", solver, SOLVERS)
+    if solver == "auto":
+        solver = "cholesky" if size <= CHOLESKY_SIZE else "cg"
+    return cholesky_step if solver == "cholesky" else conjugate_gradient_step
+
+
+def minimise(
+    objective: Objective, weights: np.ndarray, step: Step, *, tol: float, max_iter: int
+) -> Minimum:
+    """Minimise the objective from ``weights`` on.
+
+    Repeat: take the step's direction d; stop if the decrease that it promises, -g.d / 2, is
+    nothing against the objective; search along d; stop after a full step that promised less than
+    ``tol`` times the objective, for the error left after it is of second order, or after two
+    steps of any length that did, for rounding then keeps the step from being full.
+    """
+    point = objective.at(weights)
+    was_small = False
+    for n_iter in range(1, max_iter + 1):
+        gradient = objective.gradient(point)
+        direction = step(objective, point, gradient)
+        promised = -0.5 * float(gradient @ direction)
+        if promised <= 1e-14 * point.value:
+            return Minimum(point, n_iter)
+        line = objective.direction(direction)
+        length, point = search(objective, point, direction, line, slope=-2 * promised)
+        is_small = promised <= tol * point.value
+        if length == 0 or (is_small and (length == 1 or was_small)):
+            return Minimum(point, n_iter)
+        was_small = is_small
+    warnings.warn(
+        f"Newton's method did not converge in max_iter={max_iter} iterations on a basis of "
+        f"{len(weights)}: the last step promised a relative decrease of "
+        f"{promised / point.value:.1e}, tol={tol:g}. Raise `max_iter`, lower `C`, or scale the "
+        "features.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return Minimum(point, max_iter)
+
+
+def search(
+    objective: Objective,
+    point: Point,
+    direction: np.ndarray,
+    line: Line,
+    *,
+    slope: float,
+    length: float = 1.0,
+) -> tuple[float, Point]:
+    """Halve the step until the objective falls enough; return the length and the new point.
+
+    A length of zero, and the point unchanged, mean that rounding hides any further decrease.
+    """
+    for _ in range(MOST_HALVINGS):
+        trial = objective.step(point, direction, line, length)
+        if trial.value <= point.value + SUFFICIENT_DECREASE * length * slope:
+            return length, trial
+        length *= 0.5
+    return 0.0, point
+
+
+def cholesky_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
+    """Solve with the Hessian itself."""
+    return -cho_solve((factorise(objective.hessian(point)), True), gradient, check_finite=False)
+
+
+def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
+    """Solve by conjugate gradients, the more exactly the closer the optimum."""
+    size = len(gradient)
+    operator = LinearOperator(
+        (size, size), matvec=lambda v: objective.hessian_product(point, v), dtype=np.float64
+    )
+    relative = np.linalg.norm(gradient) / max(np.linalg.norm(point.weights), 1.0)
+    forcing = min(0.1, np.sqrt(relative))
+    direction, _ = cg(operator, -gradient, rtol=forcing, maxiter=10 * size)
+    return direction
+
+
+def factorise(hessian: np.ndarray) -> np.ndarray:
+    """Return the lower Cholesky factor of a Hessian.
+
+    Columns in float32 can leave it indefinite by rounding when C is huge; what is then added to
+    its diagonal shortens a step and keeps it a descent direction.
+    """
+    if not np.isfinite(hessian).all():
+        raise InvalidDataError(KERNEL_OVERFLOW)
+    added = 0.0
+    while True:
+        try:
+            return cholesky(hessian, lower=True, check_finite=False)
+        except LinAlgError:
+            more = max(9 * added, 1e-7 * max(np.abs(hessian.diagonal()).max(), 1.0))
+            hessian.flat[:: len(hessian) + 1] += more
+            added += more

@@ -1,0 +1,387 @@
+"""SparseKernelAUCCV: Sparse Kernel AUC that chooses its own parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from skauc.base import fitted_attributes, unchanged_on_error, with_callbacks
+from skauc.data.sampling import class_counts
+from skauc.data.training import TrainingData
+from skauc.engines import read_training
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.feature_map import check_scaling, scale
+from skauc.kernels import check_gamma, resolve_gammas
+from skauc.sparse.estimator import SparseKernelAUC
+from skauc.sparse.folds import RowFold, lot_folds
+from skauc.sparse.path_classifier import PathClassifier
+from skauc.sparse.search import FEW_ROWS, Setting, Tuner, effort_for
+from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
+
+# With few rows one set of folds misleads: repeat it.
+REPEATS = 3
+DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+# Multiples of gamma="scale" that are tried: four single widths, and four widths together.
+DEFAULT_GAMMAS = (1.0, 0.25, 4.0, 0.0625, (0.04, 0.2, 1.0, 5.0))
+
+
+class SparseKernelAUCCV(PathClassifier):
+    """Sparse Kernel AUC with C, widths, size, linear term and refinement cross-validated.
+
+    Every setting is judged by its mean AUC over the folds. Of those within one standard error of
+    the best (of the difference, fold by fold, and 0.0005 at least) the smallest model is taken and
+    fitted to all rows; among models of one size one on ranks, which no outlier takes far off, then
+    one that is not refined, then one without a linear term.
+
+    Parameters
+    ----------
+    Cs : array-like of floats or None, default=None
+        Values of C to try; None tries nine from 0.1 to 1000.
+    gammas : sequence or None, default=None
+        Values of gamma to try: numbers, "scale", "auto", or sequences of numbers for several
+        widths at once. None tries four single widths around "scale", and four widths together.
+    n_basis : int, default=64
+        Largest number of basis functions. All smaller sizes on the path are tried.
+    linear_term : bool or sequence of bools, default=(False, True)
+        Whether to add a linear part.
+    scaling : {None, "rank", "normal"} or sequence of these, default=(None, "rank", "normal")
+        Whether the kernel sees the features as they come, their ranks or the normal quantiles of
+        these. Sparse rows are taken as they come.
+    refine : bool or sequence of bools, default=(False, True)
+        Whether to refine centres and scales. True stands for a number of steps on all rows, none
+        of them held out: ten where there are fewer than a thousand rows, then twenty, from two
+        thousand on twenty or sixty.
+    rotate : bool or sequence of bools, default=(False, True)
+        Whether to refine along the principal axes of the features. Only where they take no more
+        numbers than the centres, that is, up to ``n_basis`` features, and not with sparse rows.
+    n_candidates : int, default=100
+        As in `SparseKernelAUC`.
+    cv : None, int, cross-validation generator or iterable, default=None
+        The folds. A number stands for stratified ones, shuffled with ``random_state``; None for
+        five of them, three times over where there are fewer than a thousand rows.
+    max_iter : int, default=100
+        As in `SparseKernelAUC`.
+    tol : float, default=1e-4
+        As in `SparseKernelAUC`.
+    engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
+        As in `SparseKernelAUC`.
+    n_jobs : int or None, default=None
+        Processes that try settings at the same time, and threads of the last fit.
+    random_state : int, RandomState instance or None, default=None
+        Draws the folds, the candidates and the rows held out for refinement.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The parameters that were chosen, as `SparseKernelAUC` takes them.
+    best_score_ : float
+        Their mean cross-validated AUC.
+    best_estimator_ : SparseKernelAUC
+        The model fitted with them to all rows. Its attributes (``basis_vectors_``,
+        ``dual_coef_``, ``path_`` and so on) are this estimator's own, too.
+    cv_results_ : dict of ndarrays
+        One entry per setting that came through the first comparison: ``param_scaling``,
+        ``param_C``, ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
+        ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where it was not tried),
+        ``mean_test_score``, ``std_test_score``.
+    n_splits_ : int
+        Number of folds.
+
+    See Also
+    --------
+    SparseKernelAUC : One setting.
+
+    Notes
+    -----
+    For each scaling, choice of widths and linear term, and for each fold, the basis is pursued
+    once and serves every C and size. These structures are compared on two folds with up to 24
+    basis functions first, then the best of each scaling at full size, and the best two of these on
+    all folds. With fewer than a thousand rows, where folds are repeated, the first comparison is
+    on five folds and at full size. Refinement is tried from there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from skauc import SparseKernelAUCCV
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = SparseKernelAUCCV(n_basis=16, refine=False, cv=3, random_state=0).fit(X, y)
+    >>> bool(model.best_score_ > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs=None,
+        gammas=None,
+        n_basis=64,
+        linear_term=(False, True),
+        scaling=(None, "rank", "normal"),
+        refine=(False, True),
+        rotate=(False, True),
+        n_candidates=100,
+        cv=None,
+        max_iter=100,
+        tol=1e-4,
+        engine="auto",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.Cs = Cs
+        self.gammas = gammas
+        self.n_basis = n_basis
+        self.linear_term = linear_term
+        self.scaling = scaling
+        self.refine = refine
+        self.rotate = rotate
+        self.n_candidates = n_candidates
+        self.cv = cv
+        self.max_iter = max_iter
+        self.tol = tol
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Choose the parameters and fit to all rows.
+
+        Interrupted from the keyboard while it chooses, the estimator is fitted with the best
+        parameters so far, and the interrupt goes on from there; interrupted again, it keeps the
+        model it had reached.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels, two different ones of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : SparseKernelAUCCV
+            The fitted estimator.
+        """
+        self._check_parameters()
+        with unchanged_on_error(self):
+            interrupt = self._fit(X, y, sample_weight)
+        if interrupt is not None:
+            raise interrupt
+        return self
+
+    def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
+        """Fit, and return the interrupt that ended it early with a model in hand."""
+        data = read_training(self.engine, self, X, y, sample_weight)
+        # A cluster has its workers; jobs that share them would only wait for each other.
+        n_jobs = self.n_jobs if isinstance(data, TrainingData) else 1
+        seed = _as_seed(self.random_state)
+        base = SparseKernelAUC(
+            self.n_basis,
+            n_candidates=self.n_candidates,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            engine=self.engine,
+            random_state=seed,
+        )
+        base._check_parameters()
+        folds = self._folds(data, seed)
+        refine = tuple(map(bool, _as_tuple(self.refine)))
+        reporter = self._start_reporting(None, X, y, sample_weight)
+        tuner = Tuner(base, data, folds, n_jobs, lambda: reporter.task("fold", lambda: None))
+        interrupt = self._choose(tuner, data, refine)
+        self.cv_results_ = _results(tuner)
+        self.n_splits_ = len(folds)
+        interrupt = self._refit(base, X, y, sample_weight) or interrupt
+        reporter.end(lambda: None)
+        return interrupt
+
+    def _choose(self, tuner: Tuner, data: TrainingData, refine) -> KeyboardInterrupt | None:
+        """Set the best parameters, after an interrupt the best that were found before it."""
+        interrupt = None
+        try:
+            rotate = self._possible_rotation(data)
+            tuner.search(self._settings(data), self._sorted_cs(), refine, rotate)
+            chosen = tuner.choice(refine)
+            score = float(tuner.complete()[chosen].mean())
+        except KeyboardInterrupt as error:
+            found = tuner.best_so_far()
+            if found is None:
+                raise
+            interrupt, (chosen, score) = error, found
+            if False not in refine and not chosen.refine:
+                chosen = replace(chosen, refine=effort_for(data.n_rows).steps)
+        self.best_params_, self.best_score_ = chosen.parameters(), score
+        return interrupt
+
+    def _refit(self, base: SparseKernelAUC, X, y, sample_weight) -> KeyboardInterrupt | None:
+        """Fit to all rows; interrupted, keep the model that was reached."""
+        model = SparseKernelAUC(**{**base.get_params(), **self.best_params_, "n_jobs": self.n_jobs})
+        interrupt = None
+        try:
+            model.fit(X, y, sample_weight)
+        except KeyboardInterrupt as error:
+            if not hasattr(model, "n_basis_"):
+                raise
+            interrupt = error
+        self.best_estimator_ = model
+        vars(self).update(fitted_attributes(model))
+        return interrupt
+
+    def _check_parameters(self) -> None:
+        check_whole_number("n_basis", self.n_basis, 1, "Set it to the largest model you want.")
+        Cs = DEFAULT_CS if self.Cs is None else self.Cs
+        Cs = list(Cs) if is_sequence(Cs) else [Cs]
+        if len(Cs) == 0:
+            raise InvalidParameterError(
+                "`Cs` must hold at least one value; got an empty sequence. Leave it out for "
+                f"{DEFAULT_CS}."
+            )
+        for C in Cs:
+            check_positive("Cs", C, "Values from 0.1 to 100 are usual.")
+        if self.gammas is not None:
+            if not is_sequence(self.gammas) or not len(self.gammas):
+                raise InvalidParameterError(
+                    f"`gammas` must be a sequence of at least one gamma; got {self.gammas!r}. "
+                    "Leave it out, or pass for instance ['scale', 0.1, [0.01, 0.1, 1]]."
+                )
+            for gamma in self.gammas:
+                check_gamma("rbf", gamma)
+        check_n_jobs(self.n_jobs)
+        if not _as_tuple(self.scaling):
+            raise InvalidParameterError(
+                "`scaling` must hold at least one of None, 'rank' and 'normal'; got an empty "
+                "sequence. Use (None, 'rank', 'normal') to try them all."
+            )
+        for scaling in _as_tuple(self.scaling):
+            check_scaling(scaling)
+        for name in ("linear_term", "refine", "rotate"):
+            values = _as_tuple(getattr(self, name))
+            if not values or not all(isinstance(value, bool | np.bool_) for value in values):
+                raise InvalidParameterError(
+                    f"`{name}` must be True, False or a sequence of these; got "
+                    f"{getattr(self, name)!r}. Use (False, True) to try both."
+                )
+
+    def _sorted_cs(self) -> tuple[float, ...]:
+        return DEFAULT_CS if self.Cs is None else tuple(np.sort(np.atleast_1d(self.Cs)).tolist())
+
+    def _settings(self, data: TrainingData) -> list[Setting]:
+        """Return one unrefined setting per structure."""
+        return [
+            Setting(
+                scaling=scaling,
+                gamma=tuple(map(float, gamma)) if len(gamma) > 1 else float(gamma[0]),
+                linear_term=bool(linear_term),
+                refine=False,
+                C=self._sorted_cs()[0],
+                n_basis=self.n_basis,
+            )
+            for scaling in self._possible_scalings(data)
+            for gamma in self._resolved_gammas(scale(scaling, data)[1])
+            for linear_term in _as_tuple(self.linear_term)
+        ]
+
+    def _possible_scalings(self, data: TrainingData) -> tuple:
+        """Return the scalings to try, without ranks for sparse rows if there is another."""
+        scalings = tuple(dict.fromkeys(_as_tuple(self.scaling)))
+        return (None,) if data.is_sparse and None in scalings else scalings
+
+    def _possible_rotation(self, data: TrainingData) -> tuple[bool, ...]:
+        """Return whether to rotate, without True where it cannot be or costs more than it may."""
+        rotate = tuple(dict.fromkeys(map(bool, _as_tuple(self.rotate))))
+        is_too_much = data.is_sparse or data.n_features > self.n_basis
+        return (False,) if is_too_much and False in rotate else rotate
+
+    def _resolved_gammas(self, data: TrainingData) -> list:
+        if self.gammas is not None:
+            return [resolve_gammas(gamma, "rbf", data) for gamma in self.gammas]
+        unit = resolve_gammas("scale", "rbf", data)[0]
+        return [list(np.atleast_1d(multiple) * unit) for multiple in DEFAULT_GAMMAS]
+
+    def _folds(self, data: TrainingData, seed: int) -> list:
+        if isinstance(data, TrainingData):
+            return _listed_folds(self._splitter(data, seed), data)
+        if self.cv is not None and not isinstance(self.cv, int | np.integer):
+            raise InvalidParameterError(
+                f"`cv` must be None or a number of folds where rows are on a cluster; got "
+                f"{self.cv!r}. Use for instance 5."
+            )
+        return lot_folds(data, self._n_splits(class_counts(data)), seed)
+
+    def _splitter(self, data: TrainingData, seed: int):
+        """Return a splitter of scikit-learn's kind."""
+        if self.cv is not None and not isinstance(self.cv, int | np.integer):
+            return check_cv(self.cv, data.positive, classifier=True)
+        counts = np.bincount(data.positive, minlength=2).tolist()
+        n_repeats = REPEATS if self.cv is None and data.n_rows < FEW_ROWS else 1
+        return RepeatedStratifiedKFold(
+            n_splits=self._n_splits(counts), n_repeats=n_repeats, random_state=seed
+        )
+
+    def _n_splits(self, counts: Sequence[int]) -> int:
+        """Return the number of folds, if there are rows of each class for all of them."""
+        n_splits = 5 if self.cv is None else self.cv
+        check_whole_number("cv", n_splits, 2, "5 folds are usual.")
+        if min(counts) < n_splits:
+            raise InvalidDataError(
+                f"cv={n_splits} needs {n_splits} rows of each class; the smaller class has "
+                f"{min(counts)}. Lower `cv` or get more rows."
+            )
+        return n_splits
+
+
+def _listed_folds(cv, data: TrainingData) -> list[RowFold]:
+    """Return the folds of a splitter, after a look at each."""
+    numbers = np.arange(data.n_rows)
+    folds = cv.split(numbers[:, None], data.positive)
+    folds = [RowFold(*(numbers[np.asarray(rows)] for rows in fold)) for fold in folds]
+    if not folds:
+        raise InvalidParameterError("`cv` must give at least one fold; got none. 5 is usual.")
+    for number, fold in enumerate(folds):
+        for part, rows in (("training", fold.train), ("test", fold.test)):
+            counted = rows[data.weights[rows] > 0]
+            if len(np.unique(data.positive[counted])) < 2:
+                raise InvalidDataError(
+                    f"The {part} part of fold {number} of `cv` lacks one of the classes. "
+                    "Use stratified folds, or fewer of them."
+                )
+    return folds
+
+
+def _as_seed(random_state) -> int:
+    """Return one number, so that every fold and process draws alike."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _as_tuple(value) -> tuple:
+    return tuple(value) if np.ndim(value) else (value,)
+
+
+def _results(tuner: Tuner) -> dict[str, np.ndarray]:
+    """Return every score in the form of scikit-learn's searches."""
+    settings = list(tuner.scores)
+    n_folds = len(tuner.folds)
+    splits = np.full((len(settings), n_folds), np.nan)
+    for row, setting in enumerate(settings):
+        for fold, score in tuner.scores[setting].items():
+            splits[row, fold] = score
+    results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
+    results["mean_test_score"] = np.nanmean(splits, axis=1)
+    results["std_test_score"] = np.nanstd(splits, axis=1)
+    for name in ("scaling", "C", "linear_term", "rotate", "n_basis"):
+        results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
+    for name in ("gamma", "refine"):
+        values = np.empty(len(settings), dtype=object)
+        values[:] = [getattr(setting, name) for setting in settings]
+        results[f"param_{name}"] = values
+    return results

@@ -1,0 +1,58 @@
+"""The regularised objective, E(w) = 1/2 |w|^2 + C_pair/2 * sum of squared hinges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skauc.engines import Engine, Line, State
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.solvers.newton import Point
+
+
+def pair_weight(C: float, engine: Engine) -> float:
+    """Return C_pair = C * l / (p * n): the weight of one pair, from the scale-free C."""
+    p, n = engine.positive_weight, engine.negative_weight
+    return C * (p + n) / (p * n)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The objective over the columns that the engine holds."""
+
+    engine: Engine
+    C_pair: float
+
+    def at(self, weights: np.ndarray) -> Point:
+        """Evaluate at the given weights."""
+        return self._point(weights, self.engine.at(weights))
+
+    def direction(self, weights: np.ndarray) -> Line:
+        """Return Phi w as a line in score space."""
+        return self.engine.direction(weights)
+
+    def step(self, point: Point, direction: np.ndarray, line: Line, length: float) -> Point:
+        """Evaluate at ``point + length * direction``; ``line`` is the direction in score space."""
+        state = self.engine.step(point.state, line, length)
+        return self._point(point.weights + length * direction, state)
+
+    def _point(self, weights: np.ndarray, state: State) -> Point:
+        value = 0.5 * float(weights @ weights) + 0.5 * self.C_pair * state.loss
+        if not np.isfinite(value):
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        return Point(weights, value, state)
+
+    def gradient(self, point: Point) -> np.ndarray:
+        """Return the gradient."""
+        return point.weights + self.C_pair * self.engine.gradient(point.state)
+
+    def hessian(self, point: Point) -> np.ndarray:
+        """Return the generalised Hessian, at least the identity."""
+        hessian = self.C_pair * self.engine.hessian(point.state)
+        hessian.flat[:: len(hessian) + 1] += 1.0
+        return hessian
+
+    def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
+        """Return the generalised Hessian times a vector."""
+        return vector + self.C_pair * self.engine.hessian_product(point.state, vector)

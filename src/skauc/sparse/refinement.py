@@ -1,0 +1,219 @@
+"""Refinement: centres and feature scales become free and descend the same objective.
+
+For an RBF kernel with scales s, k(x, z) = exp(-gamma |s * (x - z)|^2), the coefficients are
+eliminated: E(Z, s) = min over w of E(w; Z, s), by a few Newton steps from the last solution. Its
+gradient is the partial one at that minimum and consists of matrix products: with
+M_ik = r_i coef_k gamma_k k(x_i, z_k),
+
+    dE/dz_k    = 2 s^2 * (sum_i M_ik (x_i - z_k))        (loss part, C_pair in front)
+    dE/dlog s  = -2 s^2 * sum_ik M_ik (x_i - z_k)^2
+
+and the same with the centres in place of the rows for the regulariser. The descent is scipy's
+L-BFGS-B, with bounds on the scales; it is stopped, and its best point is chosen, by the AUC of the
+rows held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import minimize
+
+from skauc.engines import KernelMoments
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.kernels import RBF, same_format
+from skauc.solvers.newton import Minimum, Point
+from skauc.sparse.basis import Basis
+from skauc.sparse.objective import Objective
+
+# How far log scales may go from 0 in either direction; beyond, exp over- or underflows.
+_SCALE_BOUNDS = (-5.0, 3.0)
+
+# The part of the range of the centres that rounding may move them by.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What refinement moves: the centres, and one scale per feature."""
+
+    centres: np.ndarray
+    scales: np.ndarray
+
+    def rounded(self) -> Shape:
+        """Return it with centres in single precision, where that does not tell in any feature.
+
+        Nothing is known about a refined centre to more digits, and files are smaller without.
+        """
+        with np.errstate(over="ignore"):
+            single = self.centres.astype(np.float32).astype(np.float64)
+        is_near = np.abs(single - self.centres) <= _ROUNDING * np.ptp(self.centres, axis=0)
+        return Shape(single, self.scales) if is_near.all() else self
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """A shape with the coefficients that are best for it."""
+
+    shape: Shape
+    linear: np.ndarray
+    coef: np.ndarray
+    validation_auc: float | None
+    factor: np.ndarray | None = None
+    n_iter: int = 0
+
+
+@dataclass(frozen=True)
+class Refiner:
+    """How to find the coefficients, how long to descend, and when to give up.
+
+    A descent ends when ``patience`` steps have not raised the AUC of the rows held out by more
+    than ``tol``.
+    """
+
+    minimise: Callable[[Objective, np.ndarray], Minimum]
+    max_iter: int
+    tol: float = 0.0
+    patience: int = 20
+
+    def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
+        """Descend from ``start`` and return the point with the best AUC on the rows held out.
+
+        Without rows held out, the last point.
+        """
+        problem = _Problem(objective, basis, self.minimise, start)
+        watch = _Watch(problem, self.tol, self.patience)
+        bounds = [(None, None)] * start.shape.centres.size
+        bounds += [_SCALE_BOUNDS] * len(start.shape.scales)
+        minimize(
+            problem,
+            problem.pack(start.shape),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            callback=watch,
+            options={"maxiter": self.max_iter, "maxcor": 20},
+        )
+        return watch.best
+
+
+class _Watch:
+    """Follows the descent, keeps the best point, and ends it when none better by tol comes."""
+
+    def __init__(self, problem: _Problem, tol: float, patience: int):
+        self.problem, self.tol, self.patience = problem, tol, patience
+        self.best = self.last_rise = problem.start
+        self.n_iter = 0
+
+    def __call__(self, intermediate_result) -> None:
+        self.n_iter += 1
+        found = self.problem.at(intermediate_result.x, self.n_iter)
+        if found.validation_auc is None or found.validation_auc > self.best.validation_auc:
+            self.best = found
+        if found.validation_auc is None or self._has_risen(found):
+            self.last_rise = found
+        if self.n_iter - self.last_rise.n_iter >= self.patience:
+            raise StopIteration
+
+    def _has_risen(self, found: Refined) -> bool:
+        return found.validation_auc > self.last_rise.validation_auc + self.tol
+
+
+class _Problem:
+    """E(Z, s) and its gradient; remembers the last evaluation, where the next one starts."""
+
+    def __init__(self, objective: Objective, basis: Basis, minimise, start: Refined):
+        self.objective, self.basis, self.minimise = objective, basis, minimise
+        self.start = start
+        self.gammas = np.array([basis.kernels[width].gamma for width in basis.widths])
+        widths = np.asarray(basis.widths)
+        self.same_width = widths[:, None] == widths[None, :]
+        # Centres are measured in units of the kernel's width, like the scales of order one.
+        self.unit = 1.0 / (np.sqrt(self.gammas)[:, None] * start.shape.scales)
+        self.linear, self.coef = start.linear, start.coef
+        self.theta = None
+
+    def pack(self, shape: Shape) -> np.ndarray:
+        """Return the shape as one vector."""
+        return np.concatenate(((shape.centres / self.unit).ravel(), np.log(shape.scales)))
+
+    def unpack(self, theta: np.ndarray) -> Shape:
+        """Return the vector as a shape."""
+        size = self.unit.size
+        return Shape(theta[:size].reshape(self.unit.shape) * self.unit, np.exp(theta[size:]))
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        self._solve(theta)
+        by_centre, by_scale = self._derivatives()
+        gradient = np.concatenate(((by_centre * self.unit).ravel(), by_scale))
+        return self.point.value, gradient
+
+    def at(self, theta: np.ndarray, n_iter: int) -> Refined:
+        """Return the solution for a vector, from memory if it was the last one asked for."""
+        if self.theta is None or not np.array_equal(theta, self.theta):
+            self._solve(theta)
+        validation_auc = self.objective.engine.validation_auc(self.point.state)
+        return Refined(self.shape, self.linear, self.coef, validation_auc, self.factor, n_iter)
+
+    def _solve(self, theta: np.ndarray) -> None:
+        shape = self.unpack(theta)
+        kernel = RBF(self.gammas, shape.scales)
+        factor, self.gram = self._factorise(kernel, shape.centres)
+        inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
+        rows = same_format(shape.centres, self.basis.centres)
+        self.objective.engine.replace(kernel, rows, inverse.T, len(self.linear))
+        weights = np.concatenate((self.linear, factor.T @ self.coef))
+        self.point = self.minimise(self.objective, weights).point
+        self.linear, kernel_part = np.split(self.point.weights, [len(self.linear)])
+        self.coef = solve_triangular(factor, kernel_part, lower=True, trans="T")
+        self.theta, self.shape, self.factor = theta.copy(), shape, factor
+
+    def _factorise(self, kernel: RBF, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the factor of the Gram matrix, and the matrix.
+
+        The diagonal is raised a little, for free centres may meet.
+        """
+        gram = kernel.columns(centres, np.float64)(centres) * self.same_width
+        if not np.isfinite(gram).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        ridge = self.objective.engine.precision**0.75
+        return cholesky(gram + ridge * np.eye(len(gram)), lower=True), gram
+
+    def _derivatives(self) -> tuple[np.ndarray, np.ndarray]:
+        coef = self.coef * self.gammas
+        loss = self.objective.engine.kernel_moments(
+            self.point.state, self.shape.centres.mean(axis=0), self.factor, coef
+        )
+        by_centre, by_scale = _chain_rule(loss, self.shape)
+        norm_by_centre, norm_by_scale = _chain_rule(self._norm_moments(coef), self.shape)
+        C_pair = self.objective.C_pair
+        return C_pair * by_centre + norm_by_centre, C_pair * by_scale + 0.5 * norm_by_scale
+
+    def _norm_moments(self, coef: np.ndarray) -> KernelMoments:
+        """Return the moments of the regulariser: the centres stand for the rows."""
+        origin = self.shape.centres.mean(axis=0)
+        moved = self.shape.centres - origin
+        products = self.gram * np.outer(self.coef, coef)
+        total = products.sum(axis=0)
+        return KernelMoments(origin, products.T @ moved, total, products.sum(axis=1) @ moved**2)
+
+
+def _chain_rule(moments: KernelMoments, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """Turn moments into derivatives by centres and by log scales."""
+    centres = shape.centres - moments.origin
+    squared_scales = shape.scales**2
+    by_centre = 2 * squared_scales * (moments.first - moments.total[:, None] * centres)
+    spread = moments.second - 2 * np.einsum("kj,kj->j", centres, moments.first)
+    spread += moments.total @ centres**2
+    return by_centre, -2 * squared_scales * spread
+
+
+def solve_for_shape(
+    objective: Objective, basis: Basis, start: Refined, minimise
+) -> tuple[Refined, Point]:
+    """Return the best coefficients on the objective's rows for a shape that stays."""
+    problem = _Problem(objective, basis, minimise, start)
+    return problem.at(problem.pack(start.shape), 0), problem.point

@@ -1,0 +1,252 @@
+"""StructuralAUC: Joachims' cutting plane method for the ROC area, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from skauc.base import (
+    CallbackMixin,
+    RankingClassifier,
+    support_attributes,
+    unchanged_on_error,
+    with_callbacks,
+)
+from skauc.data.training import TrainingData, check_training
+from skauc.engines.threads import RowThreads
+from skauc.exceptions import InvalidParameterError
+from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.metrics.area import best_threshold
+from skauc.model import Model
+from skauc.solvers.cutting_plane import Solution, Space, minimise_by_planes
+from skauc.structural.function_spaces import FeatureSpace, KernelSpace
+from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
+
+# Part of the way to the master problem's solution at which the linear kernel takes its planes: a
+# third to a quarter of the rounds of a whole step. It keeps a little of every plane there was, so
+# that no row's coefficient would be zero: other kernels go all the way.
+STEP = 0.2
+
+
+class StructuralAUC(CallbackMixin, RankingClassifier):
+    """Binary classifier that maximises AUC by the plain hinge over all pairs, linear or kernel.
+
+    It minimises
+
+        1/2 |f|^2 + C_pair * sum over positives i, negatives j of max(0, 1 - f_i + f_j),
+
+    with C_pair = C * l / (p * n) for l rows, p of them positive and n negative (sums of weights
+    where there are weights). The larger of the two labels, in sorted order, is the positive one.
+    The sum over pairs is one structured loss over all rankings, and is minimised by its cutting
+    planes (Joachims' 1-slack formulation).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss against the regulariser, free of the number of rows. In the paper's
+        problem with the plain hinge a pair weighs C_paper = C * l / (p * n). In Joachims' problem,
+        1/2 |w|^2 + C_joachims * xi with xi the mean hinge of a pair, C_joachims = C * l.
+    kernel : {"linear", "rbf", "laplacian", "polynomial"} or callable, default="linear"
+        x.z, exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, or a
+        function of two blocks of rows that returns their kernel matrix.
+    gamma : {"scale", "auto"} or float, default="scale"
+        "scale" is 1 / (n_features * variance of X), with the standard deviation in place of the
+        variance for "laplacian"; "auto" is 1 / n_features.
+    degree : int, default=3
+        Power of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial kernel.
+    tol : float, default=1e-3
+        The fit ends when the objective is proved to be within ``tol`` * C * l of its minimum: the
+        mean hinge of a pair, which is 1 for equal scores, is then at most ``tol`` too large.
+    max_iter : int, default=1000
+        Most rounds, one plane each.
+    cache_size : float, default=4000
+        Megabytes that the kernel matrix may take, 8 * l^2 bytes. A larger one is computed anew in
+        each round. The linear kernel needs none.
+    n_jobs : int or None, default=None
+        Threads, for BLAS and everything else together; None is 1 unless in a
+        `joblib.parallel_config` context, -1 is all. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, the positive one last.
+    coef_ : ndarray of shape (n_features_in_,)
+        The weights of the features; kernel="linear" only.
+    dual_coef_ : ndarray of shape (n_support,)
+        The coefficients of the support vectors; all kernels but "linear".
+    support_ : ndarray of shape (n_support,)
+        Their rows in the training data; all kernels but "linear".
+    support_vectors_ : ndarray or CSR array of shape (n_support, n_features_in_)
+        The rows with a coefficient that is not zero; all kernels but "linear".
+    intercept_ : float
+        Minus the threshold: added to the scores so that their sign is the prediction of best
+        balanced accuracy on the training rows. It has no part in the ranking.
+    gamma_ : float or None
+        The kernel's gamma as a number, where it has one.
+    objective_ : float
+        The value of what is minimised.
+    dual_gap_ : float
+        The minimum is at least ``objective_ - dual_gap_``.
+    n_iter_ : int
+        Rounds in all.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had names that are all strings.
+
+    See Also
+    --------
+    SparseKernelAUC : The squared hinge over the same pairs, with few basis functions.
+    sklearn.calibration.CalibratedClassifierCV : Probabilities that agree with the ranking.
+    sklearn.model_selection.TunedThresholdClassifierCV : A threshold for a cost or a recall.
+
+    Notes
+    -----
+    A round of the linear kernel takes O(nnz + l log l) time for nnz non-zero entries in l rows,
+    and X is not copied; a plane takes one number a feature. A round of another kernel takes O(l^2),
+    or O(l^2 * n_features) where the kernel matrix is not kept, and a plane two numbers a row.
+    Rounds are few where C * l is small against the squared norms of the features, and grow with it:
+    scale the features first. Planes that were idle for 50 rounds are dropped.
+
+    With sample weights a row of weight 2 counts as two rows.
+
+    References
+    ----------
+    T. Joachims. A Support Vector Method for Multivariate Performance Measures. ICML 2005.
+
+    T. Joachims. Training Linear SVMs in Linear Time. KDD 2006.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skauc import StructuralAUC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), StructuralAUC(C=0.1))
+    >>> model.fit(X_train, y_train).score(X_test, y_test) > 0.99
+    True
+    >>> model[-1].coef_.shape
+    (30,)
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        tol=1e-3,
+        max_iter=1000,
+        cache_size=4000,
+        n_jobs=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the coefficients, plane by plane.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows. float32 and float64 are used as they are, the rest becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels, two different ones of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : StructuralAUC
+            The fitted estimator.
+        """
+        self._check_parameters()
+        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X, y, sample_weight) -> None:
+        # Imported here, for it loads numba.
+        from skauc.losses.roc_area import ROCArea
+
+        data = check_training(self, X, y, sample_weight)
+        self.classes_ = data.classes
+        rows = np.flatnonzero(data.weights)
+        counted = data if len(rows) == len(data.weights) else data.part(rows)
+        kernel = self._make_kernel(counted)
+        attributes = partial(_attributes, kernel, self.kernel == "linear", counted, rows)
+        reporter = self._start_reporting(self.max_iter, X, y, sample_weight)
+        with RowThreads(self.n_jobs) as threads:
+            solution = minimise_by_planes(
+                self._make_space(kernel, counted, threads),
+                ROCArea(counted.positive, counted.weights),
+                self.C * float(counted.weights.sum()),
+                step=STEP if self.kernel == "linear" else 1.0,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                report=lambda solution: reporter.task("round", partial(attributes, solution)),
+            )
+        for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):
+            vars(self).pop(name, None)
+        vars(self).update(attributes(solution))
+        reporter.end(partial(attributes, solution))
+
+    def _make_kernel(self, data: TrainingData) -> Kernel:
+        has_gamma = self.kernel in ("rbf", "laplacian", "polynomial")
+        gammas = resolve_gammas(self.gamma, self.kernel, data) if has_gamma else []
+        return make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
+
+    def _make_space(self, kernel: Kernel, data: TrainingData, threads: RowThreads) -> Space:
+        if self.kernel == "linear":
+            return FeatureSpace(data.X, threads)
+        most_bytes = (1 << 20) * self.cache_size
+        return KernelSpace(kernel, data.X, threads, most_bytes=most_bytes, n_jobs=self.n_jobs)
+
+    def _check_parameters(self) -> None:
+        check_positive("C", self.C, "Larger values fit the training pairs more closely.")
+        check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
+        if is_sequence(self.gamma) and not isinstance(self.gamma, str):
+            raise InvalidParameterError(
+                f"`gamma` must be one width; got {self.gamma!r}. Choose one by cross-validation, "
+                "or use SparseKernelAUC, which takes several."
+            )
+        check_positive("tol", self.tol, "1e-3 is a good choice.")
+        check_whole_number("max_iter", self.max_iter, 1, "1000 is a good choice.")
+        check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
+        check_n_jobs(self.n_jobs)
+
+
+def _attributes(
+    kernel: Kernel, is_linear: bool, data: TrainingData, rows: np.ndarray, solution: Solution
+) -> dict:
+    """Return the fitted attributes; ``rows`` are the places of the data's rows in X."""
+    intercept = -best_threshold(solution.scores, data.positive, data.weights)
+    if is_linear:
+        model = Model.linear(solution.vector, intercept)
+    else:
+        coef = solution.vector[0]
+        support = np.flatnonzero(coef)
+        centres, indices = data.X[support], rows[support]
+        model = Model(kernel, centres, indices, coef[support], None, intercept, 0)
+    return {
+        **support_attributes(model),
+        "objective_": solution.objective,
+        "dual_gap_": solution.gap,
+        "n_iter_": solution.n_iter,
+    }

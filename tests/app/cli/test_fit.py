@@ -1,0 +1,199 @@
+"""``skauc fit``, from tables in files to models and reports."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from program import run
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+from sklearn.metrics import roc_auc_score
+
+from skauc import inspect_model, load_model
+from skauc.app.tables import read_table
+
+QUICK = ("--no-tune", "--n-basis", 4, "--jobs", 1)
+
+
+def tumours(n_rows=200):
+    frame = load_breast_cancer(as_frame=True).frame.iloc[:n_rows, [0, 1, 2, 3, 4, -1]]
+    return frame.assign(target=np.where(frame.target == 0, "malignant", "benign"))
+
+
+def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tumours().to_csv("tumours.csv", index=False)
+    options = ("--n-basis", 4, "--jobs", 1, "--report", "report.html")
+    answer = run("fit", "tumours.csv", "--target", "target", *options)
+    assert answer.code == 0, answer.err
+    assert answer.err == ""
+    assert "Wrote model tumours.skauc, report report.html" in answer.out
+    summary = inspect_model("tumours.skauc")["summary"]
+    assert summary["chosen"]["n_basis"] <= 4
+    assert summary["cv_auc"] > 0.9
+    assert f"{summary['test_auc']:.4f}" in answer.out
+    page = (tmp_path / "report.html").read_text()
+    assert "How well target = benign is ranked" in page
+    assert "malignant" in page
+
+
+def test_the_rows_set_aside_are_not_learnt_from(customers):
+    """The AUC that is printed is that of the model in the file, on the other fifth."""
+    answer = run("fit", customers.train, "--target", "churned", *QUICK, "--json", "--force", "-o",
+                 customers.folder / "again.skauc")  # fmt: skip
+    summary, test = answer.json["summary"], answer.json["test"]
+    assert (summary["train_rows"], summary["test_rows"]) == (400, 100)
+    assert test["rows"] == 100
+    assert test["auc"]["low"] < test["auc"]["auc"] < test["auc"]["high"]
+    assert answer.err == ""
+
+
+def test_a_table_of_its_own_to_test_on(customers):
+    path = customers.folder / "own.skauc"
+    words = ("fit", customers.train, "--target", "churned", "--test", customers.test)
+    answer = run(*words, *QUICK, "-o", path, "--json")
+    frame = read_table(customers.test)
+    probabilities = load_model(path).predict_proba(frame.drop(columns="churned"))[:, 1]
+    assert answer.json["summary"]["test_rows"] == 200
+    expected = roc_auc_score(frame["churned"] == "yes", probabilities)
+    assert answer.json["test"]["auc"]["auc"] == pytest.approx(expected)
+
+
+def test_text_that_looks_like_numbers_in_the_table_to_test_on(tmp_path):
+    frame = tumours(120).assign(code=np.resize(["7", "8", "x"], 120))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame[frame.code != "x"].to_csv(tmp_path / "later.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "target", "--test", tmp_path / "later.csv")
+    answer = run(*words, *QUICK, "-o", tmp_path / "m.skauc")
+    assert answer.code == 0, answer.err
+
+
+def test_columns_that_are_not_used_are_named(customers):
+    path = customers.folder / "named.skauc"
+    answer = run("fit", customers.train, "--target", "churned", *QUICK, "-o", path)
+    assert "Column 'id' is not used: it is text in which no word recurs." in answer.err
+    assert "Column 'constant' is not used: it has one value only." in answer.err
+    assert "400 rows" in answer.out
+
+
+def test_the_positive_label_the_weights_and_columns_to_drop(tmp_path):
+    table, path = tmp_path / "t.csv", tmp_path / "m.skauc"
+    tumours().assign(w=1.0, spoiler=range(200)).to_csv(table, index=False)
+    options = ("--positive", "malignant", "--weights", "w", "--drop", "spoiler")
+    answer = run("fit", table, "--target", "target", *options, *QUICK, "-o", path)
+    assert "target = malignant (against benign)" in answer.out
+    manifest = inspect_model(path)
+    assert manifest["summary"]["labels"] == ["benign", "malignant"]
+    assert manifest["summary"]["left_out"] == ["target", "w", "spoiler"]
+    assert "spoiler" not in {column["name"] for column in manifest["columns"]}
+
+
+def test_weights_count_as_repetition_in_the_figures(tmp_path):
+    frame = tumours().assign(w=1.0)
+    frame.loc[::3, "w"] = 3.0
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    options = ("--weights", "w", *QUICK, "--no-calibrate", "--json")
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", *options, "-o", tmp_path / "m")
+    own = answer.json["test"]["own_threshold"]
+    assert own["true_positives"] + own["false_negatives"] > answer.json["test"]["positives"]
+
+
+def test_scores_without_probabilities(tmp_path):
+    tumours().to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "m.skauc"
+    run("fit", tmp_path / "t.csv", "--target", "target", *QUICK, "--no-calibrate", "-o", path)
+    assert not hasattr(load_model(path), "predict_proba")
+    answer = run("predict", path, tmp_path / "t.csv")
+    assert answer.out.splitlines()[0] == "score,label"
+
+
+def write_libsvm(frame, path):
+    X = frame.drop(columns="target").to_numpy()
+    dump_svmlight_file(X, frame.target == "malignant", str(path), zero_based=False)
+
+
+def write_arff(frame, path):
+    lines = ["@RELATION t", *(f"@ATTRIBUTE '{name}' REAL" for name in frame.columns[:-1])]
+    lines += ["@ATTRIBUTE target {benign,malignant}", "@DATA"]
+    lines += [",".join(map(str, row)) for row in frame.itertuples(index=False)]
+    path.write_text("\n".join(lines))
+
+
+WRITERS = {
+    "t.csv": lambda frame, path: frame.to_csv(path, index=False),
+    "t.csv.gz": lambda frame, path: frame.to_csv(path, index=False),
+    "t.tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "t.parquet": lambda frame, path: frame.to_parquet(path),
+    "t.arff": write_arff,
+    "t.libsvm": write_libsvm,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_is_fitted_and_predicted(name, tmp_path):
+    WRITERS[name](tumours(120), tmp_path / name)
+    path = tmp_path / "m.skauc"
+    answer = run("fit", tmp_path / name, "--target", "target", *QUICK, "-o", path)
+    assert answer.code == 0, answer.err
+    answer = run("predict", path, tmp_path / name)
+    assert answer.code == 0, answer.err
+    assert len(answer.out.splitlines()) == 121
+
+
+def test_standard_input(tmp_path):
+    content = tumours(120).to_csv(index=False)
+    path = tmp_path / "m.skauc"
+    answer = run("fit", "-", "--target", "target", *QUICK, "-o", path, input=content)
+    assert answer.code == 0, answer.err
+    packed = gzip.compress(content.encode())
+    answer = run("predict", path, "-", input=packed)
+    assert len(answer.out.splitlines()) == 121
+
+
+def test_the_file_is_named_after_the_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tumours(120).to_csv("a.table.csv.gz", index=False)
+    assert run("fit", "a.table.csv.gz", "--target", "target", *QUICK).code == 0
+    assert (tmp_path / "a.table.skauc").exists()
+
+
+def test_few_rows_of_a_class_are_fitted_and_not_tested(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=40), "y": np.arange(40) < 4})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "y", "--n-basis", 2, "--jobs", 1)
+    answer = run(*words, "-o", tmp_path / "m.skauc")
+    assert answer.code == 0
+    assert "The smaller class has 4 rows, too few to tune on: defaults were used." in answer.err
+    assert "The smaller class has 4 rows, too few for probabilities." in answer.err
+    assert "there is no honest AUC" in answer.err
+    answer = run(*words, "-o", tmp_path / "n.skauc", "--report", tmp_path / "r.html")
+    assert answer.code == 2
+    assert "A report needs rows to test on" in answer.err
+    assert not (tmp_path / "n.skauc").exists()
+
+
+def test_a_seed_gives_the_same_file_again(customers):
+    """But for the time it was made."""
+    paths = [customers.folder / f"seed{i}.skauc" for i in (1, 2)]
+    for path in paths:
+        run("fit", customers.train, "--target", "churned", *QUICK, "--seed", 3, "-o", path)
+    frame = read_table(customers.test).drop(columns="churned")
+    first, second = (load_model(path).predict_proba(frame) for path in paths)
+    assert np.array_equal(first, second)
+
+
+def test_a_column_that_gives_the_answer_away_is_named(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "paid back": rng.normal(size=200)})
+    frame["default"] = frame["paid back"] < -0.5
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "default", *QUICK, "-o")
+    answer = run(*words, tmp_path / "a.skauc")
+    assert answer.code == 0
+    assert "Warning: 'paid back' alone separates the classes" in answer.err
+    assert "fit again with --drop 'paid back'\n" in answer.err
+    assert not any(line.endswith(" ") for line in answer.out.splitlines())
+    answer = run(*words, tmp_path / "b.skauc", "--json")
+    assert answer.err == ""
+    assert answer.json["summary"]["leak_suspects"] == ["paid back"]

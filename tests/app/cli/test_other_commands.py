@@ -1,0 +1,160 @@
+"""``skauc evaluate``, ``report``, ``export``, ``inspect`` and ``demo``."""
+
+import numpy as np
+import onnxruntime
+import pytest
+from program import run
+from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
+
+from skauc import SparseKernelAUC, load_model, save_model
+from skauc.app.tables import read_table
+
+
+def scored(customers):
+    frame = read_table(customers.test)
+    model = load_model(customers.model)
+    X = frame.drop(columns="churned")
+    return frame["churned"] == "yes", model.predict_proba(X)[:, 1], model.predict(X)
+
+
+def test_evaluate_agrees_with_scikit_learn(customers):
+    positive, probabilities, predicted = scored(customers)
+    figures = run("evaluate", customers.model, customers.test, "--json").json
+    assert figures["auc"]["auc"] == pytest.approx(roc_auc_score(positive, probabilities))
+    assert figures["partial_auc"]["value"] == pytest.approx(
+        roc_auc_score(positive, probabilities, max_fpr=0.1)
+    )
+    assert figures["average_precision"] == pytest.approx(
+        average_precision_score(positive, probabilities)
+    )
+    own = figures["own_threshold"]
+    counts = confusion_matrix(positive, predicted).ravel().tolist()
+    names = ("true_negatives", "false_positives", "false_negatives", "true_positives")
+    assert [own[name] for name in names] == counts
+
+
+def test_thresholds_do_what_was_wanted(customers):
+    positive, probabilities, _ = scored(customers)
+    wishes = ("--recall", 0.9, "--precision", 0.4, "--cost-miss", 20)
+    figures = run("evaluate", customers.model, customers.test, *wishes, "--json").json
+    recall, precision, cost = figures["wanted"]
+    flagged = probabilities >= recall["threshold"]
+    assert np.mean(flagged[positive]) == pytest.approx(recall["recall"])
+    assert recall["recall"] >= 0.9
+    flagged = probabilities >= precision["threshold"]
+    assert np.mean(positive[flagged]) == pytest.approx(precision["precision"])
+    assert precision["precision"] >= 0.4
+
+    def cost_at(threshold):
+        flagged = probabilities >= threshold
+        return np.sum(flagged & ~positive) + 20 * np.sum(~flagged & positive)
+
+    assert cost_at(cost["threshold"]) == min(cost_at(t) for t in [*probabilities, 2.0])
+
+
+def test_a_precision_that_no_threshold_has(customers):
+    answer = run("evaluate", customers.model, customers.test, "--precision", 1.0, "--recall", 0.5)
+    assert answer.code == 0
+    assert "recall of 0.5" in answer.out
+    assert "AUC" in answer.out
+
+
+def test_a_threshold_of_ones_own(customers):
+    figures = run("evaluate", customers.model, customers.test, "--threshold", 2, "--json").json
+    assert figures["own_threshold"]["true_positives"] == 0
+    assert figures["own_threshold"]["precision"] is None
+
+
+def test_report(customers, tmp_path):
+    path = tmp_path / "report.html"
+    options = ("--train", customers.train, "--cost-miss", 20, "-o", path, "--title", "Churn")
+    answer = run("report", customers.model, customers.test, *options)
+    assert answer.code == 0, answer.err
+    assert answer.out == f"Wrote {path}\n"
+    page = path.read_text()
+    assert "<title>Churn" in page
+    assert "“yes”" in page
+
+
+def test_export_gives_what_the_model_gives(customers, tmp_path):
+    path = tmp_path / "model.onnx"
+    answer = run("export", customers.model, "-o", path, "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["outputs"] == ["label", "probabilities"]
+    session = onnxruntime.InferenceSession(path.read_bytes())
+    _, probabilities, predicted = scored(customers)
+    step = load_model(customers.model).estimator_.calibrated_classifiers_[0].estimator[0]
+    frame = read_table(customers.test, kinds=step.columns_)
+    inputs = {name: as_input(frame[name], kind) for name, kind in step.columns_.items()}
+    labels, found = session.run(None, inputs)
+    assert np.allclose(found[:, 1], probabilities, atol=1e-8)
+    assert np.array_equal(labels.astype(bool), predicted)
+
+
+def as_input(column, kind):
+    """The column as the notes of to_onnx say: strings, or numbers with NaN, dates in seconds."""
+    if kind in ("category", "text"):
+        return column.fillna("").to_numpy(object)[:, None]
+    if kind == "date":
+        seconds = read_dates(column)
+        return seconds[:, None]
+    return column.to_numpy(np.float64, na_value=np.nan)[:, None]
+
+
+def read_dates(column):
+    dates = column.astype("datetime64[s]")
+    return np.where(dates.isna(), np.nan, dates.astype("int64"))
+
+
+def test_inspect(customers):
+    answer = run("inspect", customers.model, "--centres", 3)
+    assert answer.code == 0, answer.err
+    assert "churned = yes (against no)" in answer.out
+    assert "8 centres" in answer.out
+    assert "3 of 8 centres, in the units of the table:" in answer.out
+    found = run("inspect", customers.model, "--json").json
+    assert found["summary"]["target"] == "churned"
+    assert len(found["model"]["centres"]) == 8
+    values = found["model"]["centres"][0]["values"]
+    assert values["town"] in ("Oslo", "Bern", "Århus", "")
+    assert 1979 < int(values["born"][:4]) < 1984
+
+
+def test_a_model_that_was_saved_from_python(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
+    path, table = tmp_path / "own.skauc", tmp_path / "t.csv"
+    save_model(SparseKernelAUC(3).fit(X, y), path)
+    rows = "\n".join(f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True))
+    table.write_text(f"x0,x1,y\n{rows}\n")
+    assert "3 of 3 centres, in the units of the table:" in run("inspect", path).out
+    answer = run("evaluate", path, table)
+    assert answer.code == 2
+    assert "Name it with --target" in answer.err
+    assert run("evaluate", path, table, "--target", "y").code == 0
+
+
+def test_demo():
+    answer = run("demo", "--n-basis", 2)
+    assert "Digit 8 against the rest" in answer.out
+    assert "with 2 centres" in answer.out
+    assert len(run("demo", "--n-basis", 2, "--json").json["stages"]) == 2
+
+
+@pytest.mark.filterwarnings("default:The target")
+def test_rows_without_a_label_are_left_out_and_told_of(customers, tmp_path):
+    path = tmp_path / "gaps.csv"
+    frame = customers.frame[500:].copy()
+    frame.loc[frame.index[3:10], "churned"] = None
+    frame.to_csv(path, index=False)
+    answer = run("evaluate", customers.model, path, "--json")
+    assert answer.json["rows"] == 193
+    assert answer.err == (
+        "skauc: warning: The target 'churned' is missing in 7 of 200 rows, the first of them row "
+        "3: these rows are left out.\n"
+    )
+    frame.drop(columns="age").to_csv(path, index=False)
+    answer = run("evaluate", customers.model, path)
+    assert answer.code == 2
+    assert answer.err.startswith("skauc: The table lacks the column 'age'")
+    assert answer.err.count("\n") == 1

@@ -1,0 +1,176 @@
+"""The program in processes of its own: start, round trip, exit codes, Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from program import run
+
+from skauc import load_model
+
+PROGRAM = [sys.executable, "-m", "skauc.app.cli"]
+
+
+def program(*words, **options):
+    words = [*PROGRAM, *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, **options)
+
+
+def test_help_and_version_load_nothing_that_computes():
+    code = (
+        "import sys\nfrom skauc.app.cli import main\nsys.argv = ['skauc', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('numpy', 'sklearn', 'pandas', 'numba') if name in sys.modules])"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert answer.stdout.rstrip().endswith("[]"), answer.stderr
+    assert "evaluate" in answer.stdout
+    assert program("--version").stdout.startswith("skauc ")
+
+
+def test_a_model_goes_from_one_process_to_another(customers, tmp_path):
+    answer = program("predict", customers.model, customers.test, cwd=tmp_path)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert len(answer.stdout.splitlines()) == 201
+    answer = program("evaluate", customers.model, customers.test, "--json", cwd=tmp_path)
+    assert json.loads(answer.stdout)["rows"] == 200
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_exit_codes(customers, tmp_path):
+    answer = program("fit", "no.csv", "--target", "y", cwd=tmp_path)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr == "skauc: There is no file no.csv. Check the name.\n"
+
+
+def test_a_reader_that_stops_listening(customers):
+    """As with ``skauc predict ... | head -1``."""
+    words = [*PROGRAM, "predict", str(customers.model), str(customers.test)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        error = process.stderr.read().decode()
+    assert "Traceback" not in error
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_interrupted_before_there_is_a_model(tmp_path):
+    """While it waits for its table: nothing is kept, and nothing is written."""
+    os.mkfifo(tmp_path / "t.csv")
+    words = [*PROGRAM, "fit", "t.csv", "--target", "y"]
+    with (
+        subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process,
+        open(tmp_path / "t.csv", "wb"),  # opens when the program does
+    ):
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert error == "skauc: Interrupted. Nothing was written.\n"
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+INTERRUPTING = """
+import os, signal, sys
+from skauc.app.cli import main, progress as _progress, fit
+
+class Interrupt(_progress.Tick):
+    def __init__(self): pass
+    def __call__(self, estimator, n_done, n_tasks): self.count(n_done)
+    def on_fit_task_end(self, estimator, context):
+        if context.parent is not None: self.count(context.task_id + 1)
+    def count(self, n_done):
+        if n_done == 3: os.kill(os.getpid(), signal.SIGINT)
+
+from contextlib import contextmanager
+@contextmanager
+def watch(stage, n_tasks=None):
+    yield (Interrupt(),) if n_tasks else ()
+
+fit.watch = watch
+main()
+"""
+
+
+def interrupt(*args, **kwargs):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("where", "kept"),
+    [
+        ("skauc.app.workflow.evaluate_rows", "The model that was reached is in"),
+        ("skauc.report.make_report", "The model is in"),
+    ],
+)
+def test_interrupted_after_the_fit(where, kept, customers, tmp_path, monkeypatch):
+    monkeypatch.setattr(where, interrupt)
+    path = tmp_path / "m.skauc"
+    options = ("--no-tune", "--no-calibrate", "--n-basis", 2, "--jobs", 1, "-o", path)
+    report = ("--report", tmp_path / "r.html")
+    answer = run("fit", customers.train, "--target", "churned", *options, *report)
+    assert answer.code == 130
+    assert kept in answer.err
+    assert os.listdir(tmp_path) == ["m.skauc"]
+    assert load_model(path)[-1].n_basis_ == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_interrupted_with_a_model_at_hand(tmp_path):
+    """Ctrl-C after the third centre: the model of that size is in the file, and says so."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    X.assign(y=X.a + X.b**2 > 1.5).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", "t.csv", "--target", "y", "--no-tune", "--n-basis", "64", "--jobs", "1")
+    answer = subprocess.run(
+        [sys.executable, "-c", INTERRUPTING, *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert answer.returncode == 130, answer.stderr
+    message = "skauc: Interrupted. The model that was reached is in t.skauc.\n"
+    assert answer.stderr == message
+    assert 1 <= load_model(tmp_path / "t.skauc")[-1].n_basis_ < 64
+    shown = program("inspect", "t.skauc", cwd=tmp_path)
+    assert "its training was interrupted" in shown.stdout
+
+
+TUNING = """
+import os, signal, sys
+from skauc.sparse.search import Tuner
+from skauc.app.cli import main
+
+run = Tuner._run
+def run_and_interrupt(self, jobs, folds):
+    run(self, jobs, folds)
+    Tuner._run = run
+    os.killpg(0, signal.SIGINT)  # as a terminal does, to workers too
+
+Tuner._run = run_and_interrupt
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_interrupted_while_tuning(tmp_path):
+    """Ctrl-C after the first comparison: its best settings are fitted and in the file."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    X.assign(y=X.a + X.b**2 > 1.5).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", "t.csv", "--target", "y", "--n-basis", "8", "--jobs", "2")
+    answer = subprocess.run(
+        [sys.executable, "-c", TUNING, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+    )
+    assert answer.returncode == 130, answer.stderr
+    assert answer.stderr == (
+        "skauc: Interrupted. The model that was reached is in t.skauc. It has the best settings "
+        "that were found before the interrupt.\n"
+    )
+    shown = json.loads(program("inspect", "t.skauc", "--json", cwd=tmp_path).stdout)
+    assert shown["summary"]["interrupted"]
+    assert shown["summary"]["test_auc"] > 0.8

@@ -1,0 +1,94 @@
+"""Splitting a table into features, labels and weights."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skauc.app.tables import split_target
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+
+FRAME = pd.DataFrame(
+    {
+        "age": [31, 54, 22, 40],
+        "Bought": ["no", "yes", "no", "no"],
+        "flag": [1, 0, 1, 0],
+        "weight": [1.0, 2.0, 0.0, 1.0],
+        "id": list("abcd"),
+    }
+)
+
+
+def test_the_rarer_value_is_positive():
+    table = split_target(FRAME, "Bought", drop=["id"], weights="weight")
+    assert table.X.columns.tolist() == ["age", "flag"]
+    assert table.y.tolist() == [False, True, False, False]
+    assert table.labels == ("no", "yes")
+    assert table.weights.tolist() == [1.0, 2.0, 0.0, 1.0]
+    assert split_target(FRAME, "Bought").weights is None
+
+
+def test_the_larger_of_two_equally_frequent_values_is_positive():
+    assert split_target(FRAME, "flag").labels == (0, 1)
+
+
+@pytest.mark.parametrize("positive", [0, "0"])
+def test_a_positive_value_that_is_given(positive):
+    table = split_target(FRAME, "flag", positive=positive)
+    assert table.labels == (1, 0)
+    assert table.y.tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("dtype", ["category", "string", object])
+def test_types_of_the_target(dtype):
+    table = split_target(FRAME.astype({"Bought": dtype}), "Bought")
+    assert table.y.tolist() == [False, True, False, False]
+
+
+def test_a_level_that_no_row_has_does_not_count():
+    column = pd.Categorical(FRAME["Bought"], categories=["maybe", "no", "yes"])
+    assert split_target(FRAME.assign(Bought=column), "Bought").labels == ("no", "yes")
+
+
+def test_rows_without_a_target_are_left_out():
+    frame = FRAME.assign(gaps=[0, np.nan, None, 1])
+    with pytest.warns(UserWarning, match=r"missing in 2 of 4 rows, the first of them row 1: these"):
+        table = split_target(frame, "gaps", weights="weight")
+    assert table.X["age"].tolist() == [31, 40]
+    assert table.y.tolist() == [False, True]
+    assert table.weights.tolist() == [1.0, 1.0]
+    assert repr(table.labels) == "(0, 1)"
+
+
+BAD = [
+    ({"target": "bougt"}, InvalidParameterError, r"no column 'bougt'\. Did you mean 'Bought'\?"),
+    ({"target": "zzzz"}, InvalidParameterError, r"no column 'zzzz'\. The columns are 'age', 'Bo"),
+    ({"target": "age"}, InvalidDataError, r"two values; it has 4 values: 31, 54, 22, 40\. Choose"),
+    ({"target": "same"}, InvalidDataError, r"must have two values; it has one value: 7\."),
+    ({"target": "gaps"}, InvalidDataError, r"'gaps' is missing in all 4 rows\. Choose another"),
+    ({"target": "flag", "positive": 2}, InvalidParameterError, "'flag', .*; got 2. Use one of the"),
+    (
+        {"target": "flag", "drop": ["ID"]},
+        InvalidParameterError,
+        "no column 'ID'. Did you mean 'id'",
+    ),
+    ({"target": "flag", "weights": "id"}, InvalidDataError, "'id' must be numbers; .* like 'a'"),
+    ({"target": "flag", "weights": "minus"}, InvalidDataError, "at least 0; got -1.0 in row 2"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), BAD)
+def test_bad_columns(arguments, error, message):
+    frame = FRAME.assign(same=7, gaps=np.nan, minus=[0, 1, -1, 1])
+    with pytest.raises(error, match=message):
+        split_target(frame, **arguments)
+
+
+def test_many_values_are_not_all_listed():
+    frame = pd.DataFrame({"x": range(50), "y": range(50)})
+    with pytest.raises(InvalidDataError, match=r"50 values: 0, 1, .*, 9 and 40 more\."):
+        split_target(frame, "y")
+
+
+def test_a_table_without_features():
+    with pytest.raises(InvalidDataError, match="no column to learn from besides 'flag'"):
+        split_target(FRAME[["flag"]], "flag")

@@ -1,0 +1,81 @@
+"""Models taken apart."""
+
+import numpy as np
+import pytest
+from messy import make_messy
+from numpy.testing import assert_allclose
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from toys import make_toy
+
+from skauc import OPAUC, SparseKernelAUC
+from skauc.app.workflow import RowScorer, describe_model
+from skauc.exceptions import InvalidParameterError
+from skauc.preprocessing import TablePreprocessor
+
+
+def test_centres_that_are_rows_come_back_as_these_rows():
+    X, y = make_messy(400)
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(6, random_state=0)).fit(X, y)
+    parts = describe_model(model)
+    rows = X.iloc[model[-1].basis_indices_]
+    assert np.allclose(parts.centres["age"], rows["age"], equal_nan=True)
+    assert parts.centres["town"] == rows["town"].fillna("").tolist()
+    assert parts.coef.tolist() == model[-1].dual_coef_.tolist()
+    assert parts.n_basis == 6
+    assert parts.n_numbers == 6 * (len(parts.features) + 1) + 1
+    assert parts.units == "units of the table"
+
+
+@pytest.mark.parametrize("scaling", [None, "rank"])
+def test_scaled_centres_come_back_in_their_units(scaling):
+    toy = make_toy()
+    model = make_pipeline(StandardScaler(), SparseKernelAUC(4, scaling=scaling, random_state=0))
+    parts = describe_model(model.fit(100 * toy.X, toy.positive))
+    centres = np.array(list(parts.centres.values())).T
+    rows = 100 * toy.X[model[-1].basis_indices_]
+    assert np.allclose(centres, rows, atol=1e-6 if scaling is None else 10)
+
+
+def test_steps_that_cannot_be_undone():
+    toy = make_toy()
+    model = make_pipeline(PCA(2), SparseKernelAUC(4)).fit(toy.X, toy.positive)
+    parts = describe_model(model)
+    assert "cannot be undone" in parts.units
+    assert len(parts.centres) == 2
+
+
+def test_models_without_centres_and_of_several_models():
+    toy = make_toy()
+    linear = describe_model(OPAUC().fit(toy.X, toy.positive))
+    assert (linear.estimator, linear.n_basis) == ("OPAUC", 0)
+    several = CalibratedClassifierCV(SparseKernelAUC(2), ensemble=True).fit(toy.X, toy.positive)
+    assert describe_model(several).estimator == "ensemble"
+    rows = RowScorer(several)(toy.X)
+    assert np.array_equal(rows.flagged, several.predict(toy.X))
+    assert np.array_equal(rows.probabilities, several.predict_proba(toy.X)[:, 1])
+
+
+def test_models_of_other_libraries_are_refused():
+    toy = make_toy()
+    model = LogisticRegression().fit(toy.X, toy.positive)
+    message = "`model` must have an estimator of skauc's at its end; got LogisticRegression"
+    with pytest.raises(InvalidParameterError, match=message):
+        describe_model(model)
+
+
+def test_parts_along_axes_are_told_by_feature():
+    toy = make_toy()
+    X = toy.X @ np.random.default_rng(0).normal(size=(toy.X.shape[1],) * 2)
+    model = SparseKernelAUC(4, rotate=True, refine=3, linear_term=True, random_state=0)
+    model.fit(X, toy.positive)
+    parts = describe_model(model)
+    axes = model.scaling_.axes
+    step = 1e-3 * np.eye(X.shape[1])
+    seen = np.linalg.norm(step @ axes / model.length_scales_, axis=1)
+    assert_allclose(1e-3 / parts.length_scales, seen)
+    line = model.scaling_.transform(X) @ model.linear_coef_
+    assert_allclose(X @ parts.linear_coef, line, rtol=1e-4, atol=1e-6)

@@ -1,0 +1,56 @@
+"""Small problems, and bases grown by hand."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
+
+from skauc.kernels import RBF
+from skauc.sparse.basis import Basis
+
+KERNEL = RBF(0.5)
+
+
+@dataclass(frozen=True)
+class Toy:
+    """Two overlapping classes in three dimensions, one row in three positive."""
+
+    X: np.ndarray
+    positive: np.ndarray
+    weights: np.ndarray
+
+
+def make_toy(n_rows=120, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    positive = rng.permutation(np.arange(n_rows) < n_rows // 3)
+    X = rng.normal(size=(n_rows, 3)) + 0.8 * positive[:, None]
+    return Toy(X.astype(dtype), positive, rng.uniform(0.5, 2.0, size=n_rows))
+
+
+def those(mask):
+    """The rows of a mask over all rows, for `Engine.hold_out`."""
+    return None if mask is None else lambda data: mask[data.row_numbers]
+
+
+def grow(engine, kernel, indices, capacity=None):
+    """Put rows into the engine and into a basis, as the path does."""
+    basis = Basis([kernel], capacity or len(indices) + 1, engine.precision)
+    for index in indices:
+        grow_by(engine, basis, index)
+    return basis
+
+
+def grow_by(engine, basis, index, width=0):
+    """Add a row as a centre of one of the basis's kernels."""
+    centre = engine.rows(np.array([index]))
+    projection = basis.project(centre, width)
+    coordinates, norm = projection.coordinates[:, 0], float(projection.norms[0])
+    engine.append(basis.kernels[width], centre, coordinates, norm)
+    basis.append(centre, index, coordinates, norm, width)
+
+
+def explicit_columns(X, indices, gamma=KERNEL.gamma):
+    """K_.J L^-T by scikit-learn's kernel and NumPy's Cholesky factor, in float64."""
+    gram = rbf_kernel(X, X[indices], gamma=gamma)
+    factor = np.linalg.cholesky(gram[indices])
+    return np.linalg.solve(factor, gram.T).T

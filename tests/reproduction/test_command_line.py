@@ -1,0 +1,108 @@
+"""``skauc reproduce`` as a program: output, exit codes, Ctrl-C."""
+
+import contextlib
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from skauc.app.cli.app import app
+
+PROGRAM = [sys.executable, "-c", "from skauc.app.cli import main; main()", "reproduce"]
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_files_are_named_and_nothing_else_is_said(tmp_path):
+    answer = run("table1", "--datasets", "sonar, glass", "--out", tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stderr == ""
+    assert answer.stdout.split() == [
+        str(tmp_path / name) for name in ("results.jsonl", "table1.md", "table1.tex", "table1.html")
+    ]
+    assert "glass" in (tmp_path / "table1.md").read_text()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_a_terminal_is_shown_progress(tmp_path):
+    arguments = ["table3", "--datasets", "segment", "--methods", "AdaOAM", "--quick"]
+    terminal, end = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, *arguments, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=end
+    ) as program:
+        os.close(end)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while chunk := os.read(terminal, 4096):
+                shown += chunk
+        files = program.stdout.read().decode().split()
+    os.close(terminal)
+    assert program.returncode == 0
+    assert b"table3" in shown
+    assert b"18/18" in shown
+    assert Path(files[0]).name == "results.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table9"], "`what` must be one of 'table1', "),
+        (["table2", "--datasets", "sonar,iris"], "got 'iris'"),
+        (["table2", "--methods", "SVM"], "`methods` must be one of 'SparseKernelAUC', "),
+        (["table2", "--device", "no-such-device"], "torch"),
+        (["table2", "--runs", "0"], "`n_runs` must be a whole number of at least 1; got 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path, arguments, message):
+    answer = CliRunner().invoke(app, ["reproduce", *arguments, "--out", str(tmp_path / "out")])
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert answer.stderr.startswith("skauc: ")
+    assert answer.stderr.count("\n") == 1
+    assert message in answer.stderr
+
+
+def test_a_damaged_data_set(tmp_path):
+    (tmp_path / "sonar.npz").write_bytes(b"not an archive")
+    answer = run("table1", "--datasets", "sonar", "--out", tmp_path / "out", SKAUC_DATA=tmp_path)
+    assert answer.returncode == 2
+    assert "sonar.npz is not a whole NumPy archive" in answer.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_ctrl_c_leaves_what_the_same_command_goes_on_with(tmp_path):
+    arguments = ["table2", "--datasets", "glass", "--methods", "AdaOAM,OILK", "--quick"]
+    command = [*PROGRAM, *arguments, "--out", str(tmp_path), "--jobs", "2"]
+    program = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    lines = tmp_path / "lines.jsonl"
+    # A few of them: a worker that is told while it starts says so on its own.
+    while program.poll() is None and not (lines.exists() and lines.read_text().count("\n") > 5):
+        time.sleep(0.01)
+    os.killpg(program.pid, signal.SIGINT)  # as a terminal does: workers are told too
+    _, said = program.communicate(timeout=60)
+    if program.returncode == 0:
+        pytest.skip("it was done before the signal came")
+    assert program.returncode == 130
+    assert said == "skauc: Interrupted. What was done is kept; the same command goes on.\n"
+    kept = lines.read_text()
+    answer = run(*arguments, "--out", tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert lines.read_text().startswith(kept)
+    assert (tmp_path / "table2.md").read_text().count("| 1 × 5 |\n") == 2

@@ -1,0 +1,189 @@
+"""The orthonormal basis against dense linear algebra on the kernel matrix."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+from toys import KERNEL, explicit_columns, make_toy
+
+from skauc.kernels import RBF, Laplacian, Linear, Polynomial
+from skauc.sparse.basis import Basis
+
+EPS = np.finfo(np.float64).eps
+CENTRES = [3, 17, 40, 71, 90]
+
+
+def build(X, indices, kernel=KERNEL, precision=EPS):
+    basis = Basis([kernel], len(indices) + 5, precision)
+    for index in indices:
+        projection = basis.project(X[[index]])
+        basis.append(X[[index]], index, projection.coordinates[:, 0], projection.norms[0])
+    return basis
+
+
+def gram(X, Z):
+    return rbf_kernel(X, Z, gamma=KERNEL.gamma)
+
+
+@pytest.fixture(name="X")
+def rows():
+    return make_toy().X
+
+
+def test_norm_is_the_distance_to_the_span(X):
+    projection = build(X, CENTRES).project(X)
+    cross = gram(X[CENTRES], X)
+    explained = np.sum(cross * np.linalg.solve(gram(X[CENTRES], X[CENTRES]), cross), axis=0)
+    assert_allclose(projection.squared_lengths, 1.0)
+    assert_allclose(projection.norms**2, 1 - explained, atol=1e-12)
+
+
+def test_coordinates_are_inner_products_with_the_orthonormal_functions(X):
+    projection = build(X, CENTRES).project(X)
+    assert_allclose(projection.coordinates, explicit_columns(X, CENTRES).T, atol=1e-12)
+
+
+def test_an_empty_basis_explains_nothing(X):
+    projection = Basis([KERNEL], 3, EPS).project(X)
+    assert projection.coordinates.shape == (0, len(X))
+    assert_array_equal(projection.norms, np.ones(len(X)))
+    assert projection.independent.all()
+
+
+def test_coef_are_those_of_the_kernel_expansion(X):
+    weights = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
+    coef = build(X, CENTRES).coef(weights)
+    assert_allclose(gram(X, X[CENTRES]) @ coef, explicit_columns(X, CENTRES) @ weights, atol=1e-12)
+    assert_allclose(coef @ gram(X[CENTRES], X[CENTRES]) @ coef, weights @ weights, rtol=1e-12)
+
+
+def test_part_keeps_some_candidates(X):
+    projection = build(X, CENTRES).project(X)
+    part = projection.part(np.array([2, 0]))
+    assert_array_equal(part.coordinates, projection.coordinates[:, [2, 0]])
+    assert_array_equal(part.norms, projection.norms[[2, 0]])
+    assert_array_equal(part.squared_lengths, projection.squared_lengths[[2, 0]])
+    assert_array_equal(part.independent, projection.independent[[2, 0]])
+
+
+@pytest.mark.parametrize("as_format", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_centres_span_what_dense_ones_span(X, as_format):
+    basis = build(as_format(X), CENTRES)
+    assert sparse.issparse(basis.centres)
+    assert_array_equal(basis.centres.toarray(), X[CENTRES])
+    actual, expected = basis.project(as_format(X)), build(X, CENTRES).project(X)
+    assert_allclose(actual.coordinates, expected.coordinates, atol=1e-12)
+    assert_array_equal(actual.independent, expected.independent)
+
+
+# Independence
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), RBF(50.0), Laplacian(0.5), Polynomial(0.5, 3, 1.0)])
+@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_copies_of_centres_are_dependent_and_other_rows_are_not(X, kernel, as_format, dtype):
+    X = X.astype(dtype)
+    projection = build(as_format(X), CENTRES, kernel).project(as_format(X))
+    assert_array_equal(projection.independent, ~np.isin(np.arange(len(X)), CENTRES))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_copies_of_centres_are_dependent_however_narrow_the_kernel(dtype):
+    X = np.random.default_rng(0).normal(size=(20, 30)).astype(dtype)
+    assert not build(X, range(20), RBF(512.0)).project(X).independent.any()
+
+
+@pytest.mark.parametrize("precision", [EPS, np.finfo(np.float32).eps])
+def test_rows_nearer_than_the_columns_can_tell_are_dependent(X, precision):
+    basis = build(X, CENTRES, precision=precision)
+    near = X[[CENTRES[0]]] + 0.01 * np.sqrt(precision)
+    apart = X[[CENTRES[0]]] + 10 * precision**0.375
+    assert not basis.project(near).independent.any()
+    assert basis.project(apart).independent.all()
+
+
+def test_the_linear_kernel_has_as_many_independent_rows_as_features(X):
+    projection = build(X, CENTRES[:3], Linear()).project(X)
+    assert not projection.independent.any()
+
+
+def test_a_row_of_zeros_is_dependent_under_the_linear_kernel():
+    projection = Basis([Linear()], 1, EPS).project(np.zeros((1, 3)))
+    assert not projection.independent.any()
+
+
+# Several kernels and a linear term
+
+WIDTHS = [RBF(2.0), RBF(0.4), RBF(0.08)]
+MIXED = [(3, 0), (17, 1), (40, 0), (3, 1), (90, 2)]
+
+
+def build_mixed(X, n_linear=0):
+    basis = Basis(WIDTHS, 8, EPS, n_linear)
+    for index, width in MIXED:
+        projection = basis.project(X[[index]], width)
+        basis.append(X[[index]], index, projection.coordinates[:, 0], projection.norms[0], width)
+    return basis
+
+
+def mixed_inner(X, width):
+    """Inner products of k_width(x, .) with the basis functions in the direct sum of spaces."""
+    return np.column_stack(
+        [
+            rbf_kernel(X, X[[index]], gamma=WIDTHS[width].gamma)[:, 0] * (width == other)
+            for index, other in MIXED
+        ]
+    )
+
+
+def mixed_gram(X):
+    return np.vstack([mixed_inner(X, width)[[index]] for index, width in MIXED])
+
+
+@pytest.mark.parametrize("width", [0, 1, 2])
+def test_widths_do_not_see_each_other(X, width):
+    projection = build_mixed(X).project(X, width)
+    inner = mixed_inner(X, width)
+    explained = np.sum(inner.T * np.linalg.solve(mixed_gram(X), inner.T), axis=0)
+    assert_allclose(projection.norms**2, 1 - explained, atol=1e-12)
+    taken = sorted(index for index, other in MIXED if other == width)
+    assert_array_equal(np.flatnonzero(~projection.independent), taken)
+
+
+def test_coef_of_several_widths_have_the_norm_of_the_direct_sum(X):
+    weights = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
+    coef = build_mixed(X).coef(weights)
+    assert_allclose(coef @ mixed_gram(X) @ coef, weights @ weights, rtol=1e-12)
+
+
+def test_one_kernel_stands_for_all_widths(X):
+    basis = build_mixed(X)
+    values = basis.kernel().columns(basis.centres, np.float64)(X)
+    expected = [
+        rbf_kernel(X, X[[index]], gamma=WIDTHS[width].gamma)[:, 0] for index, width in MIXED
+    ]
+    assert_allclose(values, np.transpose(expected), rtol=1e-10)
+
+
+def test_the_linear_columns_come_first_and_explain_nothing_of_a_kernel(X):
+    with_linear, without = build_mixed(X, n_linear=3), build_mixed(X)
+    weights = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
+    assert_array_equal(with_linear.coef(np.append(np.ones(3), weights)), without.coef(weights))
+    projection, expected = with_linear.project(X, 1), without.project(X, 1)
+    assert_array_equal(projection.coordinates[:3], 0)
+    assert_array_equal(projection.coordinates[3:], expected.coordinates)
+    assert_array_equal(projection.norms, expected.norms)
+
+
+def test_a_reshaped_basis_has_the_centres_and_the_factor_that_it_was_given(X):
+    basis = build(X, CENTRES)
+    moved = X[CENTRES] + 0.1
+    factor = np.linalg.cholesky(gram(moved, moved))
+    reshaped = basis.reshaped([KERNEL], moved, factor)
+    weights = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
+    assert_allclose(factor.T @ reshaped.coef(weights), weights)
+    assert reshaped.indices == CENTRES
+    assert not reshaped.project(moved).independent.any()
+    assert reshaped.project(X[[5]]).independent.all()

@@ -1,0 +1,592 @@
+"""SparseKernelAUCCV: what it scores, what it chooses, and what it refuses."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from listeners import Listener
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skauc import SparseKernelAUC, SparseKernelAUCCV
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.sparse.search import Tuner, score_job
+
+X, y = make_moons(120, noise=0.3, random_state=0)
+X_NEW, Y_NEW = make_moons(500, noise=0.3, random_state=1)
+CS = [0.1, 1.0, 10.0]
+FOLDS = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+
+
+def make(**parameters):
+    grid = {"Cs": CS, "gammas": [1.0, 0.2], "n_basis": 6, "linear_term": (False, True)}
+    rest = {"scaling": None, "refine": False, "cv": StratifiedKFold(3), "random_state": 0}
+    return SparseKernelAUCCV(**{**grid, **rest, **parameters})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make(refine=(False, True), cv=FOLDS).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def exact():
+    """Every row is a candidate and every optimum is exact: nothing depends on draws or starts."""
+    return make(n_candidates=1000, tol=1e-10, linear_term=False, cv=StratifiedKFold(4)).fit(X, y)
+
+
+def splits(results):
+    n_splits = sum(name.startswith("split") for name in results)
+    return np.column_stack([results[f"split{i}_test_score"] for i in range(n_splits)])
+
+
+def settings(results):
+    names = ("scaling", "C", "gamma", "linear_term", "refine", "rotate", "n_basis")
+    return [
+        dict(zip(names, values, strict=True))
+        for values in zip(*(results[f"param_{name}"] for name in names), strict=True)
+    ]
+
+
+# -- the results and the choice ---------------------------------------------------------------
+
+
+def test_results_have_a_row_per_setting(model):
+    results = model.cv_results_
+    scores = splits(results)
+    assert scores.shape[1] == model.n_splits_ == 3
+    assert {len(column) for column in results.values()} == {len(scores)}
+    assert_allclose(results["mean_test_score"], np.nanmean(scores, axis=1))
+    assert_allclose(results["std_test_score"], np.nanstd(scores, axis=1))
+    assert np.nanmin(scores) >= 0
+    assert np.nanmax(scores) <= 1
+    tried = settings(results)
+    assert all(tried.count(setting) == 1 for setting in tried)
+    assert {setting["C"] for setting in tried} <= set(CS)
+    assert {setting["gamma"] for setting in tried} <= {1.0, 0.2}
+    assert {setting["n_basis"] for setting in tried} <= set(range(1, 7))
+
+
+def rule(results):
+    """The smallest model within one standard error of the best, of the difference by folds,
+
+    or 0.0005.
+
+    Among models of one size: ranks before others, unrefined before refined, without before with a
+    linear term, then the better mean.
+    """
+    scores = splits(results)
+    complete = np.flatnonzero(~np.isnan(scores).any(axis=1))
+    means = scores.mean(axis=1)
+    sizes = results["param_n_basis"]
+    best = max(complete, key=lambda i: (means[i], -sizes[i]))
+    differences = scores[best] - scores
+    errors = differences.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
+    good = [i for i in complete if differences[i].mean() <= max(errors[i], 5e-4)]
+    return min(
+        good,
+        key=lambda i: (
+            sizes[i],
+            results["param_scaling"][i] != "rank",
+            bool(results["param_refine"][i]),
+            results["param_linear_term"][i],
+            -round(means[i], 6),
+            results["param_C"][i],
+        ),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("scaling", [None, (None, "rank")])
+def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling):
+    rows, labels = make_moons(100, noise=0.5, random_state=seed)
+    refine = seed % 2 == 0 and (False, True)
+    model = make(refine=refine, scaling=scaling, random_state=seed).fit(rows, labels)
+    chosen = rule(model.cv_results_)
+    assert model.best_params_ == settings(model.cv_results_)[chosen]
+    assert model.best_score_ == model.cv_results_["mean_test_score"][chosen]
+
+
+def test_scores_are_those_of_fits_on_the_folds(exact):
+    results = exact.cv_results_
+    scores = splits(results)
+    for gamma in set(results["param_gamma"]):
+        own = np.flatnonzero([other == gamma for other in results["param_gamma"]])
+        # The basis is pursued at the middle one of the Cs.
+        middle = np.unique(results["param_C"][own])
+        middle = middle[len(middle) // 2]
+        for fold, (train, test) in enumerate(StratifiedKFold(4).split(X, y)):
+            alone = SparseKernelAUC(6, C=middle, gamma=gamma, n_candidates=1000, tol=1e-10)
+            alone.fit(X[train], y[train])
+            by_size = {
+                record.n_basis: roc_auc_score(y[test], record.model.scores(X[test]))
+                for record in alone.path_
+            }
+            for i in own:
+                if results["param_C"][i] == middle and not np.isnan(scores[i, fold]):
+                    size = results["param_n_basis"][i]
+                    assert_allclose(scores[i, fold], by_size[size], atol=1e-9)
+
+
+def test_refined_scores_are_those_of_refined_fits_on_the_folds(model):
+    results = model.cv_results_
+    refined = np.flatnonzero(results["param_refine"])
+    assert len(refined) >= 1
+    for row in refined:
+        setting = settings(results)[row]
+        for score, (train, test) in zip(splits(results)[row], FOLDS, strict=True):
+            if not np.isnan(score):
+                alone = SparseKernelAUC(**setting, n_candidates=50, random_state=0)
+                alone.fit(X[train], y[train])
+                assert_allclose(score, alone.score(X[test], y[test]), atol=1e-9)
+
+
+def test_the_chosen_model_is_fitted_to_all_rows(model):
+    again = SparseKernelAUC(**model.best_params_, random_state=0).fit(X, y)
+    expected = again.decision_function(X_NEW)
+    assert_array_equal(model.best_estimator_.decision_function(X_NEW), expected)
+    assert_array_equal(model.decision_function(X_NEW), expected)
+    assert_array_equal(model.predict(X_NEW), again.predict(X_NEW))
+    assert model.score(X_NEW, Y_NEW) == again.score(X_NEW, Y_NEW)
+    for name in ("basis_vectors_", "dual_coef_", "length_scales_", "linear_coef_", "classes_"):
+        assert_array_equal(getattr(model, name), getattr(again, name))
+    assert model.n_features_in_ == 2
+
+
+def test_the_path_of_the_chosen_model_is_there(model):
+    stages = list(model.staged_decision_function(X_NEW))
+    assert len(stages) == len(model.path_)
+    smaller = model.truncate(2)
+    assert smaller.n_basis_ == 2
+    assert smaller.decision_function(X_NEW).shape == (500,)
+
+
+def test_several_widths_are_one_gamma():
+    model = make(gammas=[(2.0, 0.4, 0.08)]).fit(X, y)
+    assert set(model.cv_results_["param_gamma"]) == {(2.0, 0.4, 0.08)}
+    assert model.best_params_["gamma"] == [2.0, 0.4, 0.08]
+    assert model.gamma_.shape == (model.n_basis_,)
+
+
+def test_numbers_words_and_widths_can_be_mixed():
+    model = make(gammas=["scale", 0.1, [2.0, 0.4, 0.08]], linear_term=False).fit(X, y)
+    tried = set(model.cv_results_["param_gamma"])
+    scale = SparseKernelAUC(1).fit(X, y).gamma_
+    assert tried <= {float(scale), 0.1, (2.0, 0.4, 0.08)}
+
+
+def test_ranks_are_tried_and_scored_like_fits_on_the_folds():
+    rows = np.exp(3 * X)
+    model = make(scaling=(None, "rank"), gammas=["scale"], linear_term=False, n_candidates=1000)
+    model.fit(rows, y)
+    results = model.cv_results_
+    assert set(results["param_scaling"]) == {None, "rank"}
+    assert model.best_params_["scaling"] == "rank"
+    chosen = settings(results).index(model.best_params_)
+    train, test = next(StratifiedKFold(3).split(rows, y))
+    # The pursuit is the same for every C where the first centre is the only one.
+    alone = SparseKernelAUC(**{**model.best_params_, "tol": 1e-10}).fit(rows[train], y[train])
+    assert abs(splits(results)[chosen, 0] - alone.score(rows[test], y[test])) < 0.02
+
+
+def test_axes_are_tried_with_refinement_alone():
+    model = make(refine=(False, True), rotate=(False, True)).fit(X, y)
+    results = model.cv_results_
+    assert set(results["param_rotate"]) == {False, True}
+    assert all(results["param_refine"][results["param_rotate"]])
+    alone = make(refine=True, rotate=True).fit(X, y)
+    assert alone.best_params_["rotate"]
+    assert alone.scaling_.axes.shape == (2, 2)
+
+
+def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
+    rows = np.random.default_rng(0).normal(size=(120, 5))
+    model = make(refine=True, rotate=(False, True), n_basis=4).fit(rows, y)
+    assert set(model.cv_results_["param_rotate"]) == {False}
+
+
+def test_many_rows_are_refined_by_more_steps_too():
+    rows, labels = make_moons(2000, noise=0.3, random_state=0)
+    small = {"Cs": [1.0], "gammas": [1.0], "linear_term": False, "n_basis": 4, "rotate": False}
+    model = make(refine=True, **small).fit(rows, labels)
+    assert {20, 60} <= set(model.cv_results_["param_refine"])
+
+
+@pytest.mark.parametrize(("n_rows", "first_size"), [(999, 30), (1000, 24)])
+def test_few_rows_are_compared_at_full_size_from_the_start(monkeypatch, n_rows, first_size):
+    sizes = []
+
+    def score(base, data, fold, job):
+        sizes.append(job.setting.n_basis)
+        return score_job(base, data, fold, job)
+
+    monkeypatch.setattr("skauc.sparse.search.score_job", score)
+    rows, labels = make_moons(n_rows, noise=0.3, random_state=0)
+    make(n_basis=30, n_candidates=4, linear_term=False, cv=2).fit(rows, labels)
+    assert sizes[0] == first_size
+    assert sizes[-1] == 30
+
+
+def test_sparse_rows_are_taken_as_they_come():
+    model = make(scaling=(None, "rank"), refine=True).fit(sparse.csr_array(X), y)
+    assert model.best_params_["scaling"] is None
+    assert not model.best_params_["rotate"]
+    with pytest.raises(InvalidDataError, match="needs dense rows; got a sparse matrix"):
+        make(scaling="rank").fit(sparse.csr_array(X), y)
+
+
+def test_defaults_need_no_grid():
+    model = SparseKernelAUCCV(random_state=0, n_basis=6, cv=2).fit(X, y)
+    assert model.score(X_NEW, Y_NEW) > 0.9
+
+
+@pytest.mark.parametrize("gammas", [[1.0], [1.0, 0.2]])
+def test_refinement_that_was_asked_for_is_not_left_out(gammas):
+    model = make(refine=True, gammas=gammas, linear_term=False).fit(X, y)
+    assert model.best_params_["refine"]
+
+
+def test_cs_are_tried_with_refinement_alone():
+    model = make(refine=True, gammas=[1.0], linear_term=False).fit(X, y)
+    assert len(set(model.cv_results_["param_C"])) > 1
+
+
+# -- folds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_rows", "n_splits", "n_repeats"),
+    [(2, 120, 2, 1), (None, 120, 5, 3), (None, 1000, 5, 1)],
+)
+def test_stratified_folds_are_drawn_and_by_default_repeated_on_few_rows(
+    cv, n_rows, n_splits, n_repeats
+):
+    rows, labels = make_moons(n_rows, noise=0.3, random_state=0)
+    folds = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=n_repeats, random_state=0)
+    small = {"Cs": [1.0], "gammas": [1.0], "linear_term": False, "n_basis": 4}
+    expected, actual = (make(cv=each, **small).fit(rows, labels) for each in (folds, cv))
+    assert actual.n_splits_ == n_splits * n_repeats
+    assert_array_equal(splits(actual.cv_results_), splits(expected.cv_results_))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.ndarray.tolist])
+def test_folds_may_be_any_iterable(convert):
+    folds = list(StratifiedKFold(3).split(X, y))
+    expected = make(cv=StratifiedKFold(3)).fit(X, y)
+    actual = make(cv=((convert(train), convert(test)) for train, test in folds)).fit(X, y)
+    assert_array_equal(splits(actual.cv_results_), splits(expected.cv_results_))
+
+
+def test_rows_outside_both_parts_of_a_fold_play_no_part():
+    rng = np.random.default_rng(0)
+    used = np.arange(len(X)) % 3 > 0
+    folds = [
+        (train[used[train]], test[used[test]]) for train, test in StratifiedKFold(3).split(X, y)
+    ]
+    other, labels = X.copy(), y.copy()
+    other[~used] = rng.normal(size=(40, 2))
+    labels[~used] = rng.permutation(labels[~used])
+    one, two = (
+        make(cv=folds, n_candidates=1000, tol=1e-10).fit(rows, targets)
+        for rows, targets in ((X, y), (other, labels))
+    )
+    assert_allclose(splits(one.cv_results_), splits(two.cv_results_), atol=1e-9)
+
+
+def test_one_fold_is_enough():
+    model = make(cv=ShuffleSplit(1, test_size=0.3, random_state=0)).fit(X, y)
+    assert model.n_splits_ == 1
+    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+
+
+# -- sameness ---------------------------------------------------------------------------------
+
+
+def assert_same(one, other):
+    assert one.best_params_ == other.best_params_
+    assert one.best_score_ == other.best_score_
+    assert_array_equal(one.decision_function(X_NEW), other.decision_function(X_NEW))
+
+
+def test_jobs_change_nothing():
+    one, two = (make(n_jobs=n_jobs, linear_term=False).fit(X, y) for n_jobs in (1, 2))
+    assert_same(one, two)
+    for results in (one.cv_results_, two.cv_results_):
+        assert len(results["param_C"]) > 3
+    ordered = [
+        sorted(map(str, zip(*model.cv_results_.values(), strict=True))) for model in (one, two)
+    ]
+    assert ordered[0] == ordered[1]
+
+
+@pytest.mark.parametrize(
+    "make_state",
+    [
+        lambda: 3,
+        lambda: np.random.RandomState(3),
+    ],
+    ids=["number", "instance"],
+)
+def test_a_random_state_gives_the_same_again(make_state):
+    parameters = {"cv": 2, "n_candidates": 10, "linear_term": False}
+    one, two = (make(random_state=make_state(), **parameters).fit(X, y) for _ in range(2))
+    assert_array_equal(splits(one.cv_results_), splits(two.cv_results_))
+    assert_same(one, two)
+
+
+def test_sparse_rows_give_what_dense_rows_give():
+    dense, other = make(tol=1e-8).fit(X, y), make(tol=1e-8).fit(sparse.csr_array(X), y)
+    assert dense.best_params_["n_basis"] == other.best_params_["n_basis"]
+    expected = dense.decision_function(X_NEW)
+    assert_allclose(other.decision_function(X_NEW), expected, atol=1e-5)
+
+
+def test_labels_of_any_kind_are_taken():
+    words = np.array(["no", "yes"])[y]
+    model = make().fit(X, words)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert set(model.predict(X_NEW)) == {"no", "yes"}
+    assert_array_equal(model.decision_function(X_NEW), make().fit(X, y).decision_function(X_NEW))
+
+
+def test_weights_reach_the_scores_and_the_fit():
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.1, 3.0, size=len(X))
+    plain, weighted = make().fit(X, y), make().fit(X, y, sample_weight=weights)
+    ones = make().fit(X, y, sample_weight=np.ones(len(X)))
+    assert_same(plain, ones)
+    assert np.any(splits(weighted.cv_results_)[0] != splits(plain.cv_results_)[0])
+    again = SparseKernelAUC(**weighted.best_params_, random_state=0)
+    again.fit(X, y, sample_weight=weights)
+    assert_array_equal(weighted.decision_function(X_NEW), again.decision_function(X_NEW))
+
+
+# -- among others -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "duplicate", [lambda model: pickle.loads(pickle.dumps(model)), copy.copy, copy.deepcopy]
+)
+def test_a_copy_predicts_the_same(model, duplicate):
+    assert_same(duplicate(model), model)
+
+
+def test_a_clone_is_not_fitted_and_has_the_parameters():
+    model = make(Cs=np.array(CS), gammas=[(1.0, 0.1)])
+    twin = clone(model)
+    assert not hasattr(twin, "best_params_")
+    assert twin.get_params()["gammas"] == [(1.0, 0.1)]
+    assert_same(twin.fit(X, y), model.fit(X, y))
+
+
+def test_it_works_at_the_end_of_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), make())
+    assert pipeline.fit(100 * X, y).score(100 * X_NEW, Y_NEW) > 0.9
+    assert cross_val_score(pipeline, X, y, cv=2, scoring="roc_auc").min() > 0.8
+
+
+def test_callbacks_hear_of_every_fold():
+    listener = Listener(lambda model: False)
+    model = make(linear_term=False).set_callbacks(listener).fit(X, y)
+    # Two widths on two folds; again at full size; both on the third.
+    assert len(listener.models) == 2 * 2 + 2 * 2 + 2
+    assert hasattr(model, "best_params_")
+
+
+def test_callbacks_change_nothing(model):
+    again = clone(model).set_callbacks(Listener()).fit(X, y)
+    assert_same(again, model)
+
+
+class Interrupt:
+    """Ctrl-C when so many folds are done."""
+
+    def __init__(self, n_folds):
+        self.n_left = n_folds
+
+    def __call__(self, model):
+        self.n_left -= 1
+        if self.n_left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("n_folds", [1, 4, 5, 8, 9])
+def test_an_interrupt_keeps_the_best_so_far(n_folds):
+    """While structures are screened, at full size, and on the last fold."""
+    model = make(linear_term=False).set_callbacks(Listener(Interrupt(n_folds)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.score(X_NEW, Y_NEW) > 0.8
+    assert 0.5 < model.best_score_ <= 1
+    again = SparseKernelAUC(**model.best_estimator_.get_params()).fit(X, y)
+    assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-9)
+
+
+def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
+    monkeypatch.setattr(Tuner, "_screen", lambda *_: Interrupt(1)(None))
+    model = make()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_a_second_interrupt_keeps_the_model_that_was_reached(monkeypatch):
+    fit = SparseKernelAUC.fit
+
+    def interrupted(self, *rows):
+        fit(self.set_params(n_basis=2), *rows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SparseKernelAUC, "fit", interrupted)
+    model = make().set_callbacks(Listener(Interrupt(3)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.n_basis_ == 2
+
+
+def test_refinement_that_was_asked_for_survives_an_interrupt():
+    model = make(refine=True, cv=2).set_callbacks(Listener(Interrupt(2)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.best_params_["refine"]
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Fail if anything is scored before the error."""
+
+    def fail(*arguments):
+        pytest.fail("work was done before the error")
+
+    monkeypatch.setattr("skauc.sparse.search.score_job", fail)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"Cs": []}, "`Cs` must hold at least one value; got an empty sequence. Leave it out"),
+        ({"Cs": [1.0, 0.0]}, "`Cs` must be a finite number greater than 0; got 0.0. Values from"),
+        ({"Cs": [1.0, -1.0]}, "`Cs` must be a finite number greater than 0; got -1.0"),
+        ({"Cs": [np.inf]}, "`Cs` must be a finite number greater than 0; got inf"),
+        ({"Cs": [np.nan]}, "`Cs` must be a finite number greater than 0; got nan"),
+        ({"Cs": "many"}, "`Cs` must be a finite number greater than 0; got 'many'"),
+        ({"gammas": []}, r"`gammas` must be a sequence of at least one gamma; got \[\]. Leave"),
+        ({"gammas": 0.1}, "`gammas` must be a sequence of at least one gamma; got 0.1"),
+        ({"gammas": "scale"}, "`gammas` must be a sequence of at least one gamma; got 'scale'"),
+        ({"gammas": [0.1, 0.0]}, "`gamma` must be a finite number greater than 0; got 0.0"),
+        ({"gammas": [0.1, -2]}, "`gamma` must be a finite number greater than 0; got -2"),
+        ({"gammas": ["wide"]}, "`gamma` must be one of 'scale', 'auto'; got 'wide'"),
+        ({"gammas": [[]]}, "`gamma` must hold at least one width; got an empty sequence"),
+        ({"gammas": [[0.1, 0.0]]}, "`gamma` must be a finite number greater than 0; got 0.0"),
+        ({"n_basis": 0}, "`n_basis` must be a whole number of at least 1; got 0. Set it to"),
+        ({"linear_term": ()}, r"`linear_term` must be True, False or a sequence of these; got \("),
+        ({"linear_term": "no"}, "`linear_term` must be True, False or a sequence .* got 'no'"),
+        ({"refine": (True, 2)}, r"`refine` must be True, False or a sequence .* got \(True, 2\)"),
+        ({"cv": 1}, "`cv` must be a whole number of at least 2; got 1. 5 folds are usual"),
+        ({"n_candidates": 0}, "`n_candidates` must be a whole number of at least 1; got 0"),
+        ({"tol": 0}, "`tol` must be a finite number greater than 0; got 0"),
+        ({"max_iter": 0}, "`max_iter` must be a whole number of at least 1; got 0"),
+        ({"engine": "abacus"}, "`engine` must be one of 'auto', 'cpu'"),
+    ],
+)
+@pytest.mark.usefixtures("no_work")
+def test_a_parameter_that_cannot_be_is_refused(parameters, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        make(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"Cs": [1.0, None]}, {"Cs": [1.0, "ten"]}, {"gammas": [None, 0.1]}, {"cv": []}],
+    ids=str,
+)
+@pytest.mark.usefixtures("no_work")
+def test_other_parameters_that_cannot_be_are_refused(parameters):
+    (name,) = parameters
+    with pytest.raises(InvalidParameterError, match=f"`{name.rstrip('s')}s?` must"):
+        make(**parameters).fit(X, y)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_more_folds_than_rows_of_a_class_are_refused():
+    labels = (np.arange(len(X)) < 4).astype(int)
+    message = "cv=5 needs 5 rows of each class; the smaller class has 4. Lower `cv` or get more"
+    with pytest.raises(InvalidDataError, match=message):
+        make(cv=5).fit(X, labels)
+
+
+@pytest.mark.parametrize(("part", "swap"), [("training", False), ("test", True)])
+@pytest.mark.usefixtures("no_work")
+def test_a_fold_that_lacks_a_class_is_refused(part, swap):
+    good = list(StratifiedKFold(2).split(X, y))
+    bad = np.flatnonzero(y == 0)[:30], np.setdiff1d(np.arange(len(X)), np.flatnonzero(y == 0)[:30])
+    message = f"The {part} part of fold 2 of `cv` lacks one of the classes. Use stratified folds"
+    with pytest.raises(InvalidDataError, match=message):
+        make(cv=[*good, bad[::-1] if swap else bad]).fit(X, y)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_a_fold_whose_class_has_no_weight_is_refused():
+    weights = np.ones(len(X))
+    folds = list(StratifiedKFold(3).split(X, y))
+    weights[[row for row in folds[1][1] if y[row] == 1]] = 0
+    with pytest.raises(InvalidDataError, match="The test part of fold 1 of `cv` lacks one of"):
+        make(cv=folds).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_folds_by_groups_need_groups():
+    with pytest.raises(ValueError, match="groups"):
+        make(cv=GroupKFold(3)).fit(X, y)
+
+
+@pytest.mark.parametrize("n_positive", [2, 3])
+def test_few_positives_do_not_end_in_an_error(n_positive):
+    labels = (np.arange(len(X)) < n_positive).astype(int)
+    model = make(cv=n_positive, refine=(False, True)).fit(X, labels)
+    assert np.isfinite(model.decision_function(X_NEW)).all()
+
+
+def test_a_failed_fit_leaves_the_estimator_as_it_was():
+    model = make().fit(X, y)
+    before = model.decision_function(X_NEW)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full_like(X, np.nan), y)
+    assert_array_equal(model.decision_function(X_NEW), before)
+
+
+# -- scikit-learn's checks --------------------------------------------------------------------
+
+
+@parametrize_with_checks(
+    [
+        SparseKernelAUCCV(
+            Cs=[1.0, 10.0],
+            gammas=["scale"],
+            n_basis=4,
+            linear_term=False,
+            refine=False,
+            cv=2,
+            random_state=0,
+        )
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

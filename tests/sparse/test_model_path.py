@@ -1,0 +1,255 @@
+"""The path of models: its records, its stages, smaller copies, and where it ends."""
+
+import numpy as np
+import pytest
+from listeners import Listener, interrupt_at
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+from skauc import SparseKernelAUC
+from skauc.data.training import TrainingData
+from skauc.exceptions import InvalidParameterError
+from skauc.sparse.fitting import hold_out
+
+X, y = make_classification(
+    300, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0
+)
+GEOMETRIC = [1, 2, 3, 4, 5, 6, 8, 9, 11, 13, 16, 19, 20]
+
+
+def make(n_basis=20, **parameters):
+    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make().fit(X, y)
+
+
+def assert_consistent(model):
+    """Every fitted attribute speaks of the same basis."""
+    assert model.n_basis_ == len(model.dual_coef_) == len(model.basis_indices_)
+    assert_array_equal(model.basis_vectors_, X[model.basis_indices_])
+    assert model.path_[-1].n_basis <= model.n_basis_
+    assert model.n_iter_ == sum(record.n_iter for record in model.path_)
+    assert len(list(model.staged_decision_function(X))) == len(model.path_)
+    assert model.score(X, y) > 0.6
+
+
+# -- records and stages -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("retrain", "sizes"),
+    [
+        ("geometric", GEOMETRIC),
+        ("doubling", [1, 2, 4, 8, 16, 20]),
+        ("always", list(range(1, 21))),
+    ],
+)
+def test_there_is_one_record_a_retraining(retrain, sizes):
+    path = make(retrain=retrain).fit(X, y).path_
+    assert [record.n_basis for record in path] == sizes
+
+
+def test_records_tell_the_size_the_objective_the_auc_and_the_time(model):
+    stages = list(model.staged_decision_function(X))
+    assert len(stages) == len(model.path_)
+    for record, scores in zip(model.path_, stages, strict=True):
+        assert_allclose(record.train_auc, roc_auc_score(y, scores))
+        assert record.validation_auc is None
+        assert record.n_iter >= 1
+        assert len(record.model.coef) == record.n_basis
+    assert np.all(np.diff([record.objective for record in model.path_]) < 0)
+    assert np.all(np.diff([record.seconds for record in model.path_]) >= 0)
+
+
+def test_the_last_stage_is_the_model(model):
+    *_, last = model.staged_decision_function(X)
+    assert_allclose(last, model.decision_function(X), atol=1e-12)
+    assert_array_equal(model.path_[-1].model.coef, model.dual_coef_)
+    assert model.path_[-1].model.intercept == model.intercept_
+
+
+# -- smaller copies ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selection", ["orthogonal", "greedy", "exact", "random"])
+def test_truncated_at_a_retrained_size_it_is_the_fit_of_that_size(selection):
+    large = make(9, selection=selection, n_candidates=20).fit(X, y)
+    for size in (1, 4, 8, 9):
+        small = make(size, selection=selection, n_candidates=20).fit(X, y)
+        truncated = large.truncate(size)
+        assert truncated.get_params() == small.get_params()
+        assert truncated.n_iter_ == small.n_iter_
+        assert_allclose(truncated.decision_function(X), small.decision_function(X), atol=1e-12)
+
+
+def test_truncated_at_a_retrained_size_it_is_the_stage_of_that_size(model):
+    stages = model.staged_decision_function(X)
+    for record, scores in zip(model.path_, stages, strict=True):
+        truncated = model.truncate(record.n_basis)
+        assert_allclose(truncated.decision_function(X), scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", range(1, 21))
+def test_truncated_at_any_size_it_is_consistent(model, size):
+    truncated = model.truncate(size)
+    assert_consistent(truncated)
+    assert truncated.n_basis == truncated.n_basis_ == size
+    assert_array_equal(truncated.basis_indices_, model.basis_indices_[:size])
+    assert_array_equal(truncated.classes_, model.classes_)
+
+
+def test_between_retrainings_it_is_the_model_the_pursuit_had():
+    listener = Listener()
+    model = make().set_callbacks(listener).fit(X, y)
+    for pursued in listener.models:
+        truncated = model.truncate(pursued.n_basis_)
+        assert_array_equal(truncated.dual_coef_, pursued.dual_coef_)
+
+
+def test_truncating_leaves_the_model_alone(model):
+    before = model.decision_function(X)
+    model.truncate(3)
+    assert model.n_basis == model.n_basis_ == 20
+    assert_array_equal(model.decision_function(X), before)
+
+
+def test_a_truncated_model_can_be_truncated_and_fitted_again(model):
+    twice = model.truncate(9).truncate(4)
+    assert_array_equal(twice.decision_function(X), model.truncate(4).decision_function(X))
+    assert_array_equal(twice.fit(X, y).dual_coef_, make(4).fit(X, y).dual_coef_)
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, "2", None, True])
+def test_truncate_takes_a_whole_number(model, size):
+    with pytest.raises(InvalidParameterError, match=rf"`n_basis` must be a whole .* got {size!r}"):
+        model.truncate(size)
+
+
+def test_truncate_cannot_enlarge(model):
+    with pytest.raises(InvalidParameterError, match=r"at most the model's 20; got 21\. Fit with"):
+        model.truncate(21)
+
+
+def test_only_a_fitted_model_has_a_path():
+    with pytest.raises(NotFittedError):
+        make().truncate(2)
+    with pytest.raises(NotFittedError):
+        next(make().staged_decision_function(X))
+
+
+# -- early stopping ---------------------------------------------------------------------------
+
+
+def followed(**parameters):
+    """An early-stopped fit and the records of all its retrainings, the rejected ones included."""
+    listener = Listener()
+    model = make(64, early_stopping=True, **parameters).set_callbacks(listener).fit(X, y)
+    return model, listener.models[-1].path_
+
+
+@pytest.mark.parametrize("tol", [1e-4, 0.02])
+@pytest.mark.parametrize("n_iter_no_change", [1, 3])
+def test_it_ends_after_n_iter_no_change_retrainings_without_progress(n_iter_no_change, tol):
+    _, path = followed(n_iter_no_change=n_iter_no_change, tol=tol)
+    scores = [record.validation_auc for record in path]
+
+    def is_over(n_records):
+        best_before = max(scores[: n_records - n_iter_no_change])
+        return max(scores[n_records - n_iter_no_change : n_records]) <= best_before + tol
+
+    assert len(scores) < 20
+    assert is_over(len(scores))
+    assert not any(is_over(n) for n in range(n_iter_no_change + 1, len(scores)))
+
+
+@pytest.mark.parametrize("tol", [1e-4, 0.02, 0.1])
+def test_it_keeps_the_smallest_model_within_tol_of_the_best(tol):
+    model, path = followed(tol=tol)
+    best = max(record.validation_auc for record in path)
+    smallest = min(record.n_basis for record in path if record.validation_auc >= best - tol)
+    assert model.n_basis_ == smallest == model.path_[-1].n_basis
+    assert_consistent(model)
+    *_, last = model.staged_decision_function(X)
+    assert_allclose(model.decision_function(X), last, atol=1e-12)
+
+
+def test_a_larger_tol_keeps_a_smaller_model():
+    sizes = [followed(tol=tol)[0].n_basis_ for tol in (1e-4, 0.02, 0.1)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1]
+
+
+def test_without_a_reason_to_stop_it_goes_to_the_end():
+    _, path = followed(n_iter_no_change=100)
+    assert path[-1].n_basis == 64
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 2, 300)], ids=["1", "weights"])
+def test_the_validation_auc_is_that_of_a_stratified_part_never_trained_on(weights):
+    model = make(early_stopping=True, validation_fraction=0.3).fit(X, y, weights)
+    data = TrainingData(X, y == 1, np.ones(300), model.classes_)
+    is_held_out = hold_out(data, 0.3, np.random.RandomState(0)).rows(data)
+    train, held_out = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+    assert len(held_out) == 90
+    assert_allclose(y[held_out].mean(), y.mean(), atol=1 / 90)
+    assert set(model.basis_indices_) <= set(train)
+    for record, scores in zip(model.path_, model.staged_decision_function(X), strict=True):
+        for part, auc in ((train, record.train_auc), (held_out, record.validation_auc)):
+            weight = None if weights is None else weights[part]
+            expected = roc_auc_score(y[part], scores[part], sample_weight=weight)
+            assert_allclose(auc, expected)
+
+
+# -- interrupted fits -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 6, 7, 20])
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_an_interrupted_fit_keeps_the_model_it_had_reached(size, early_stopping):
+    listener = Listener(interrupt_at(size))
+    model = make(early_stopping=early_stopping, n_iter_no_change=99).set_callbacks(listener)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert_consistent(model)
+    assert len(listener.models) == size
+    assert model.n_basis_ == size or early_stopping
+
+
+@pytest.mark.parametrize("n_calls", [*range(8, 17), 30])
+def test_an_interrupt_can_come_at_any_time(n_calls, monkeypatch):
+    """Not only between two centres, where callbacks are called."""
+    from skauc.engines.cpu import CPUEngine
+
+    direction, calls = CPUEngine.direction, []
+
+    def interrupted(engine, weights):
+        calls.append(weights)
+        if len(calls) > n_calls:
+            raise KeyboardInterrupt
+        return direction(engine, weights)
+
+    monkeypatch.setattr(CPUEngine, "direction", interrupted)
+    model = make()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert_consistent(model)
+
+
+def test_interrupted_before_the_first_centre_it_is_not_a_mixture_of_two_fits():
+    def interrupt(rows, centres):
+        raise KeyboardInterrupt
+
+    model = make().fit(X, y).set_params(kernel=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :2], np.array(["a", "b"])[y])
+    try:
+        scores = model.decision_function(X)
+    except NotFittedError:
+        return
+    assert_array_equal(scores, make().fit(X, y).decision_function(X))
+    assert model.classes_.tolist() == [0, 1]

@@ -1,0 +1,464 @@
+"""SparseKernelAUC with refined centres, several widths and a linear term."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from listeners import Listener, interrupt_at, stop_at
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.datasets import make_circles, make_classification, make_moons
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skauc import SparseKernelAUC
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.sparse.refinement import Refiner
+
+WIDTHS = [2.0, 0.4, 0.08]
+VARIANTS = {
+    "refined": {"refine": True},
+    "ten steps": {"refine": 10},
+    "widths": {"gamma": WIDTHS},
+    "linear": {"linear_term": True},
+    "all": {"refine": True, "gamma": WIDTHS, "linear_term": True},
+}
+
+
+def with_noise(make_data, n_rows, seed, noise_features=4, **parameters):
+    X, y = make_data(n_rows, random_state=seed, **parameters)
+    noise = np.random.default_rng(seed).normal(size=(n_rows, noise_features))
+    return StandardScaler().fit_transform(np.hstack((X, noise))), y
+
+
+def moons(n_rows=300, seed=0):
+    return with_noise(make_moons, n_rows, seed, noise=0.2)
+
+
+def circles(n_rows=300, seed=0):
+    return with_noise(make_circles, n_rows, seed, noise=0.15, factor=0.4)
+
+
+X, y = moons()
+X_NEW, Y_NEW = moons(1000, seed=1)
+
+
+def make(n_basis=8, **parameters):
+    return SparseKernelAUC(n_basis, **{"C": 10.0, "random_state": 0, **parameters})
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def model(request):
+    return make(**VARIANTS[request.param]).fit(X, y)
+
+
+def explicit_scores(model, rows):
+    """f(x) = linear.x + sum_k coef_k exp(-gamma_k |(x - z_k) / length_scales|^2) + intercept."""
+    distances = cdist(
+        rows / model.length_scales_, model.basis_vectors_ / model.length_scales_, "sqeuclidean"
+    )
+    kernel_part = np.exp(-model.gamma_ * distances) @ model.dual_coef_
+    return kernel_part + rows @ model.linear_coef_ + model.intercept_
+
+
+# -- what is fitted ---------------------------------------------------------------------------
+
+
+def test_decision_function_is_the_explicit_formula(model):
+    assert_allclose(model.decision_function(X_NEW), explicit_scores(model, X_NEW), atol=1e-9)
+    labels = model.classes_[(explicit_scores(model, X_NEW) > 0).astype(int)]
+    assert np.mean(model.predict(X_NEW) == labels) > 0.999
+
+
+def test_shapes_and_numbers(model):
+    assert model.n_basis_ == 8
+    assert model.basis_vectors_.shape == (8, 6)
+    assert model.length_scales_.shape == model.linear_coef_.shape == (6,)
+    assert np.all(model.length_scales_ > 0)
+    for array in (model.basis_vectors_, model.dual_coef_, model.linear_coef_):
+        assert np.isfinite(array).all()
+    assert len(np.unique(model.basis_indices_)) >= 1
+    assert np.all((model.basis_indices_ >= 0) & (model.basis_indices_ < len(X)))
+
+
+def test_gamma_is_one_number_or_one_a_centre(model):
+    if isinstance(model.gamma, list):
+        assert model.gamma_.shape == (8,)
+        assert np.isin(model.gamma_, WIDTHS).all()
+    else:
+        assert_allclose(model.gamma_, 1 / (6 * X.var()))
+
+
+def test_only_refinement_learns_scales_and_only_the_linear_term_has_coefficients(model):
+    assert np.any(model.length_scales_ != 1) == bool(model.refine)
+    assert np.any(model.linear_coef_ != 0) == model.linear_term
+
+
+def test_centres_are_rows_unless_they_were_refined(model):
+    origins = X[model.basis_indices_]
+    if not model.refine:
+        assert_array_equal(model.basis_vectors_, origins)
+    else:
+        assert np.any(model.basis_vectors_ != origins)
+        assert np.linalg.norm(model.basis_vectors_ - origins, axis=1).max() < 20
+
+
+def test_the_narrowest_of_several_widths_can_win():
+    # A fine chessboard: wide functions cannot follow it.
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-2, 2, size=(400, 2))
+    labels = (np.floor(rows).sum(axis=1) % 2).astype(int)
+    fitted = make(16, gamma=[0.01, 0.1, 4.0]).fit(rows, labels)
+    assert np.count_nonzero(fitted.gamma_ == 4.0) > 8
+
+
+def test_a_sequence_of_one_width_is_that_width():
+    one, sequence = make(gamma=0.3).fit(X, y), make(gamma=[0.3]).fit(X, y)
+    assert_array_equal(one.decision_function(X_NEW), sequence.decision_function(X_NEW))
+
+
+@pytest.mark.parametrize("as_sequence", [tuple, np.array])
+def test_any_sequence_holds_widths(as_sequence):
+    expected = make(gamma=WIDTHS).fit(X, y).decision_function(X_NEW)
+    actual = make(gamma=as_sequence(WIDTHS)).fit(X, y).decision_function(X_NEW)
+    assert_array_equal(actual, expected)
+
+
+def test_the_linear_term_ranks_what_is_linear():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 30))
+    slope = rng.normal(size=30)
+    labels = (rows @ slope + rng.normal(size=400) > 0).astype(int)
+    train, test = slice(200), slice(200, None)
+    without, with_it = (
+        make(8, linear_term=linear_term, C=1.0).fit(rows[train], labels[train])
+        for linear_term in (False, True)
+    )
+    assert with_it.score(rows[test], labels[test]) > without.score(rows[test], labels[test])
+    cosine = with_it.linear_coef_ @ slope
+    assert cosine > 0.8 * np.linalg.norm(with_it.linear_coef_) * np.linalg.norm(slope)
+
+
+# -- refinement pays --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make_data", [moons, circles])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_auc_does_not_fall(make_data, seed):
+    rows, labels = make_data(400, seed)
+    rows_new, labels_new = make_data(2000, seed + 10)
+    plain = make(random_state=seed).fit(rows, labels)
+    refined = make(refine=True, random_state=seed).fit(rows, labels)
+    # The standard error of either AUC is about 0.01.
+    assert refined.score(rows_new, labels_new) > plain.score(rows_new, labels_new) - 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_features_get_long_scales(seed):
+    scales = make(refine=True, random_state=seed).fit(*circles(400, seed)).length_scales_
+    assert scales[2:].min() > scales[:2].max()
+
+
+def test_the_rows_held_out_end_up_in_the_fit():
+    refined = make(refine=True).fit(X, y)
+    record = refined.path_[-1]
+    scores = refined.decision_function(X)
+    assert_allclose(record.train_auc, roc_auc_score(y, scores), atol=1e-9)
+
+
+# -- the path ---------------------------------------------------------------------------------
+
+
+def test_path_and_stages_agree(model):
+    sizes = [record.n_basis for record in model.path_]
+    assert sizes == sorted(set(sizes))
+    assert sizes[-1] == model.n_basis_
+    stages = list(model.staged_decision_function(X_NEW))
+    assert len(stages) == len(model.path_)
+    for record, scores in zip(model.path_, stages, strict=True):
+        assert_allclose(scores, record.model.scores(X_NEW), rtol=1e-9, atol=1e-9)
+    assert_allclose(stages[-1], model.decision_function(X_NEW), rtol=1e-9, atol=1e-9)
+
+
+def test_truncated_models_are_the_stages(model):
+    for record, scores in zip(model.path_, model.staged_decision_function(X_NEW), strict=True):
+        smaller = model.truncate(record.n_basis)
+        assert smaller.n_basis_ == record.n_basis == len(smaller.dual_coef_)
+        assert_allclose(smaller.decision_function(X_NEW), scores, rtol=1e-9, atol=1e-9)
+        assert_allclose(explicit_scores(smaller, X_NEW), scores, rtol=1e-7, atol=1e-7)
+        assert smaller.path_[-1] is record
+
+
+def test_a_number_of_steps_needs_no_rows_held_out():
+    labels = np.zeros(len(X), dtype=int)
+    labels[[3]] = 1
+    model = make(refine=3).fit(X, labels)
+    assert [record.validation_auc for record in model.path_] == [None] * len(model.path_)
+
+
+@pytest.mark.parametrize("n_steps", [1, 4, 10])
+def test_a_number_of_steps_is_that_of_the_last_descent(n_steps, monkeypatch):
+    lengths = []
+
+    def refine(refiner, objective, basis, start):
+        found = descend(refiner, objective, basis, start)
+        lengths.append((refiner.max_iter, found.n_iter))
+        return found
+
+    descend = Refiner.refine
+    monkeypatch.setattr(Refiner, "refine", refine)
+    make(16, refine=n_steps).fit(X, y)
+    half = (n_steps + 1) // 2
+    assert lengths == [(half, half), (half, half), (n_steps, n_steps)]
+
+
+def test_steps_lower_the_objective():
+    values = [make(refine=steps).fit(X, y).path_[-1].objective for steps in (False, 1, 5, 25)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_a_number_of_steps_on_more_rows_than_a_sample_has():
+    rows, labels = circles(12_000)
+    rows_new, labels_new = circles(2000, seed=1)
+    plain = make(n_candidates=20).fit(rows, labels)
+    counted = make(n_candidates=20, refine=10).fit(rows, labels)
+    assert counted.score(rows_new, labels_new) > plain.score(rows_new, labels_new)
+
+
+def test_early_stopping_holds_rows_out_for_a_number_of_steps_too():
+    model = make(16, refine=5, early_stopping=True).fit(*circles())
+    assert all(record.validation_auc is not None for record in model.path_)
+
+
+def test_a_basis_that_doubles_is_refined_more_than_once():
+    model = make(32, refine=True, n_candidates=20).fit(X, y)
+    assert [r.n_basis for r in model.path_ if r.is_refined] == [4, 8, 16, 32]
+    stages = list(model.staged_decision_function(X_NEW))
+    for record, scores in zip(model.path_, stages, strict=True):
+        smaller = model.truncate(record.n_basis)
+        assert_allclose(explicit_scores(smaller, X_NEW), scores, rtol=1e-7, atol=1e-7)
+    # The centres chosen after a refinement are rows in the learnt metric.
+    before, refined, after = (model.truncate(size) for size in (3, 16, 26))
+    assert_array_equal(before.length_scales_, np.ones(6))
+    assert np.any(refined.length_scales_ != 1)
+    assert_array_equal(after.length_scales_, refined.length_scales_)
+    assert_array_equal(after.basis_vectors_[:16], refined.basis_vectors_)
+    assert_array_equal(after.basis_vectors_[16:], X[after.basis_indices_[16:]])
+
+
+# -- input ------------------------------------------------------------------------------------
+
+
+def half_empty():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 5)) * (rng.random((200, 5)) < 0.5)
+    return rows, (rows[:, 0] ** 2 + rows[:, 1] > 0.3 * rng.normal(size=200)).astype(int)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("as_format", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_rows_give_what_dense_rows_give(variant, as_format):
+    rows, labels = half_empty()
+    dense = make(6, tol=1e-8, **VARIANTS[variant]).fit(rows, labels)
+    other = make(6, tol=1e-8, **VARIANTS[variant]).fit(as_format(rows), labels)
+    assert_array_equal(other.basis_indices_, dense.basis_indices_)
+    scores = dense.decision_function(rows)
+    # Rounding is magnified along the descent.
+    atol = (1e-3 if dense.refine else 1e-7) * np.abs(scores).max()
+    assert_allclose(other.decision_function(as_format(rows)), scores, atol=atol)
+    assert_allclose(other.decision_function(rows), scores, atol=atol)
+
+
+def test_float32_rows_give_nearly_what_float64_rows_give(model):
+    narrow = clone(model).fit(X.astype(np.float32), y)
+    assert abs(narrow.score(X_NEW, Y_NEW) - model.score(X_NEW, Y_NEW)) < 0.01
+
+
+@pytest.mark.parametrize("n_candidates", [100, 1000])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_rows_of_weight_zero_are_left_out(variant, n_candidates):
+    weights = (np.arange(len(X)) % 3 != 0).astype(float)
+    kept = weights > 0
+    parameters = {"n_candidates": n_candidates, "tol": 1e-8, **VARIANTS[variant]}
+    weighted = make(6, **parameters).fit(X, y, sample_weight=weights)
+    left_out = make(6, **parameters).fit(X[kept], y[kept])
+    assert_array_equal(weighted.basis_indices_, np.flatnonzero(kept)[left_out.basis_indices_])
+    expected = left_out.decision_function(X_NEW)
+    atol = (1e-3 if left_out.refine else 1e-7) * np.abs(expected).max()
+    assert_allclose(weighted.decision_function(X_NEW), expected, atol=atol)
+
+
+def test_weights_of_one_change_nothing(model):
+    weighted = clone(model).fit(X, y, sample_weight=np.ones(len(X)))
+    assert_array_equal(weighted.decision_function(X_NEW), model.decision_function(X_NEW))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_threads_change_nothing(monkeypatch, variant):
+    monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 16)
+    rows, labels = make_moons(9000, noise=0.3, random_state=0)  # two tasks
+    one, two = (
+        make(3, C=0.1, n_jobs=n_jobs, n_candidates=10, **VARIANTS[variant]).fit(rows, labels)
+        for n_jobs in (1, 2)
+    )
+    assert_array_equal(one.basis_vectors_, two.basis_vectors_)
+    assert_array_equal(one.dual_coef_, two.dual_coef_)
+    assert_array_equal(one.length_scales_, two.length_scales_)
+    assert_array_equal(one.linear_coef_, two.linear_coef_)
+
+
+# -- estimators among others ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "duplicate", [lambda model: pickle.loads(pickle.dumps(model)), copy.copy, copy.deepcopy]
+)
+def test_a_copy_predicts_the_same(model, duplicate):
+    twin = duplicate(model)
+    assert_array_equal(twin.decision_function(X_NEW), model.decision_function(X_NEW))
+    assert_array_equal(twin.truncate(2).predict(X_NEW), model.truncate(2).predict(X_NEW))
+
+
+def test_a_clone_is_fitted_the_same(model):
+    again = clone(model).fit(X, y)
+    assert_array_equal(again.decision_function(X_NEW), model.decision_function(X_NEW))
+
+
+def test_callbacks_follow_a_refined_fit():
+    listener = Listener()
+    make(8, refine=True).set_callbacks(listener).fit(X, y)
+    assert [seen.n_basis_ for seen in listener.models] == list(range(1, 9))
+    for seen in listener.models:
+        assert np.isfinite(seen.decision_function(X_NEW)).all()
+
+
+@pytest.mark.parametrize("size", [5, 16, 20])
+def test_a_callback_can_end_a_refined_fit(size):
+    listener = Listener(stop_at(size))
+    model = make(32, refine=True, n_candidates=20).set_callbacks(listener).fit(X, y)
+    assert model.n_basis_ == size
+    assert model.path_[-1].is_refined
+
+
+def test_an_interrupted_refined_fit_keeps_its_model():
+    model = make(refine=True).set_callbacks(Listener(interrupt_at(5)))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.n_basis_ == 5
+    assert model.score(X_NEW, Y_NEW) > 0.8
+
+
+def test_early_stopping_can_keep_a_refined_model():
+    model = make(16, refine=True, early_stopping=True, n_iter_no_change=100).fit(*circles())
+    assert any(record.is_refined for record in model.path_)
+
+
+# -- hard data --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e6])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_c_makes_nan(variant, C):
+    model = make(4, C=C, max_iter=1000, **VARIANTS[variant]).fit(X[:150], y[:150])
+    assert np.isfinite(model.decision_function(X_NEW)).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda rows: np.ones_like(rows),
+        lambda rows: np.hstack((rows[:, :1], np.full_like(rows[:, 1:], 3.0))),
+        lambda rows: rows[np.arange(len(rows)) % 7],
+        lambda rows: rows * 1e-150,
+        lambda rows: rows * 1e100,
+        lambda rows: rows * [1e8, 1, 1, 1, 1, 1e-8],
+        lambda rows: rows + 1e9,
+    ],
+    ids=["one row", "constants", "copies", "tiny", "huge", "units", "offset"],
+)
+def test_no_data_make_nan(variant, spoil):
+    rows, refused = spoil(X), ""
+    model = make(4, **VARIANTS[variant])
+    try:
+        model.fit(rows, y)
+    except InvalidDataError as error:
+        refused = str(error)
+    if refused:
+        assert "Scale the features" in refused
+    else:
+        assert np.isfinite(model.decision_function(rows)).all()
+        assert np.isfinite(model.length_scales_).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_few_positives_and_many_features_are_fitted(variant):
+    rows, labels = make_classification(80, 60, weights=[0.95], random_state=0)
+    model = make(**VARIANTS[variant]).fit(rows, labels)
+    assert model.score(rows, labels) > 0.7
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kernel", ["laplacian", "polynomial", "linear", lambda rows, centres: rows @ centres.T]
+)
+def test_a_kernel_without_a_gradient_cannot_be_refined(kernel):
+    message = "`refine` moves centres along the gradient .* kernel='rbf' alone; got .*Use 'rbf' or"
+    with pytest.raises(InvalidParameterError, match=message):
+        make(kernel=kernel, refine=True).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear"])
+def test_several_widths_are_for_the_rbf_kernel(kernel):
+    message = "`gamma` can be a sequence of widths for kernel='rbf' alone; got .*Give one gamma"
+    with pytest.raises(InvalidParameterError, match=message):
+        make(kernel=kernel, gamma=WIDTHS).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "message"),
+    [
+        ([], "`gamma` must hold at least one width; got an empty sequence. Widths a factor of"),
+        ([1.0, 0.0], "`gamma` must be a finite number greater than 0; got 0.0. Larger values"),
+        ([1.0, np.nan], "`gamma` must be a finite number greater than 0; got nan"),
+    ],
+)
+def test_widths_that_cannot_be_are_refused(gamma, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        make(gamma=gamma).fit(X, y)
+
+
+def test_refinement_needs_two_rows_of_each_class():
+    labels = np.zeros(len(X), dtype=int)
+    labels[3] = 1
+    message = "`early_stopping` and `refine` hold out rows of both classes; .* has 1 of 300 rows"
+    with pytest.raises(InvalidDataError, match=message):
+        make(refine=True).fit(X, labels)
+
+
+# -- scikit-learn's checks --------------------------------------------------------------------
+
+# A sample is drawn from the rows, and some are held out: both differ between weights and copies.
+DRAWN = "rows are held out at random: repetition is not the same as weights"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": DRAWN,
+    "check_sample_weight_equivalence_on_sparse_data": DRAWN,
+}
+
+
+@parametrize_with_checks(
+    [
+        SparseKernelAUC(8, refine=True, random_state=0),
+        SparseKernelAUC(8, refine=10, random_state=0),
+        SparseKernelAUC(8, gamma=[0.1, 1.0], linear_term=True, random_state=0),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED if estimator.refine is True else {},
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,311 @@
+"""Refinement against finite differences of the O(p * n) objective, and its promises."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import oracles
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics import roc_auc_score
+from toys import grow_by, make_toy, those
+
+from skauc.kernels import RBF, same_format
+from skauc.solvers.newton import cholesky_step, minimise
+from skauc.sparse.basis import Basis
+from skauc.sparse.objective import Objective, pair_weight
+from skauc.sparse.refinement import (
+    _SCALE_BOUNDS,
+    Refined,
+    Refiner,
+    Shape,
+    _Problem,
+    solve_for_shape,
+)
+
+optimise = partial(minimise, step=cholesky_step, tol=1e-13, max_iter=200)
+# As an estimator has it by default, with more iterations.
+loose = partial(minimise, step=cholesky_step, tol=1e-4, max_iter=500)
+CENTRES = [3, 17, 40, 71, 90]
+ONE_WIDTH = ([0.5], [0, 0, 0, 0, 0])
+TWO_WIDTHS = ([0.5, 0.1], [0, 1, 0, 1, 1])
+ORIGIN, SLOPE = np.array([0.2, -0.1, 0.3]), 0.4
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Rows in an engine, a basis over some of them, and where refinement would start."""
+
+    toy: object
+    objective: Objective
+    basis: Basis
+    gammas: np.ndarray
+    start: Refined
+    held_out: np.ndarray | None
+
+    @property
+    def engine(self):
+        return self.objective.engine
+
+    def kernel_values(self, rows, shape):
+        distances = cdist(rows * shape.scales, shape.centres * shape.scales, "sqeuclidean")
+        return np.exp(-self.gammas * distances)
+
+    def columns(self, shape):
+        """Orthonormal columns for a shape, the linear ones first, by dense linear algebra."""
+        widths = np.array(self.basis.widths)
+        gram = self.kernel_values(shape.centres, shape) * (widths[:, None] == widths)
+        ridge = self.engine.precision**0.75 * np.eye(len(gram))
+        columns = np.linalg.solve(
+            np.linalg.cholesky(gram + ridge), self.kernel_values(dense(self.toy.X), shape).T
+        ).T
+        if self.basis.n_linear:
+            columns = np.hstack((SLOPE * (dense(self.toy.X) - ORIGIN), columns))
+        return columns
+
+    def least(self, shape):
+        """E(Z, s), by definition."""
+        toy = self.toy
+        weights = toy.weights if self.held_out is None else toy.weights * ~self.held_out
+        return oracles.minimum(self.columns(shape), self.objective.C_pair, toy.positive, weights)[1]
+
+    def scores(self, refined):
+        rows = dense(self.toy.X)
+        scores = self.kernel_values(rows, refined.shape) @ refined.coef
+        if self.basis.n_linear:
+            scores = scores + SLOPE * (rows - ORIGIN) @ refined.linear
+        return scores
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
+
+
+@pytest.fixture
+def make_setup(engine_case):
+    def make(toy, widths=ONE_WIDTH, linear=False, C=2.0, held_out=None, centres=None):
+        engine = engine_case.build(toy)
+        engine.hold_out(those(held_out))
+        gammas, chosen = widths
+        basis = Basis([RBF(gamma) for gamma in gammas], 9, engine.precision, 3 * linear)
+        if linear:
+            engine.append_linear(ORIGIN, SLOPE)
+        for index, width in zip(CENTRES, chosen, strict=True):
+            grow_by(engine, basis, index, width)
+        objective = Objective(engine, pair_weight(C, engine))
+        shape = Shape(dense(toy.X)[CENTRES] if centres is None else centres, np.ones(3))
+        nothing = Refined(shape, np.zeros(basis.n_linear), np.zeros(len(CENTRES)), None)
+        start, _ = solve_for_shape(objective, basis, nothing, optimise)
+        gammas = np.array(gammas)[chosen]
+        return Setup(toy, objective, basis, gammas, start, held_out)
+
+    return make
+
+
+@pytest.fixture
+def toy():
+    return make_toy()
+
+
+# Derivatives
+
+
+@pytest.mark.parametrize("widths", [ONE_WIDTH, TWO_WIDTHS], ids=["one width", "two widths"])
+@pytest.mark.parametrize("linear", [False, True])
+def test_value_and_gradient_are_those_of_the_definition(engine_case, make_setup, widths, linear):
+    # With a row in twelve held out, and some rows of weight zero.
+    toy = make_toy()
+    toy.weights[::10] = 0.0
+    setup = make_setup(toy, widths, linear, held_out=np.arange(120) % 12 == 5)
+    problem = _Problem(setup.objective, setup.basis, optimise, setup.start)
+    theta = problem.pack(setup.start.shape)
+    theta += 0.2 * np.random.default_rng(0).normal(size=len(theta))
+    value, gradient = problem(theta)
+
+    def least(theta):
+        return setup.least(problem.unpack(theta))
+
+    assert_allclose(value, least(theta), rtol=1e-9 if engine_case.exact else 1e-4)
+    moves = 1e-4 * np.eye(len(theta))
+    slopes = [(least(theta + move) - least(theta - move)) / 2e-4 for move in moves]
+    tolerance = 1e-5 if engine_case.exact else 2e-3
+    assert_allclose(gradient, slopes, rtol=0, atol=tolerance * np.abs(slopes).max())
+
+
+def test_a_shape_survives_packing(make_setup, toy):
+    setup = make_setup(toy, TWO_WIDTHS)
+    problem = _Problem(setup.objective, setup.basis, optimise, setup.start)
+    shape = Shape(toy.X[:5] + 1.0, np.array([0.1, 1.0, 7.0]))
+    again = problem.unpack(problem.pack(shape))
+    assert_allclose(again.centres, shape.centres, rtol=1e-12)
+    assert_allclose(again.scales, shape.scales, rtol=1e-12)
+
+
+@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
+def test_kernel_moments_are_sums_over_rows_and_centres(engine_case, make_setup, toy, as_format):
+    toy = replace(toy, X=as_format(toy.X))
+    setup = make_setup(toy, TWO_WIDTHS)
+    shape = Shape(dense(toy.X)[CENTRES] + 0.3, np.array([0.5, 1.0, 2.0]))
+    coef = np.array([0.4, -1.0, 0.8, 0.1, -0.6])
+    state = setup.engine.at(np.array([0.9, -1.1, 0.4, 0.7, -0.3]))
+    values = setup.kernel_values(dense(toy.X), shape)
+    factor = np.tril(np.random.default_rng(0).normal(size=(5, 5))) + 3 * np.eye(5)
+    kernel = RBF(setup.gammas, shape.scales)
+    rows = same_format(shape.centres, toy.X)
+    setup.engine.replace(kernel, rows, np.linalg.inv(factor).T, setup.engine.size - 5)
+    moments = setup.engine.kernel_moments(state, shape.centres.mean(axis=0), factor, coef)
+    residual = oracles.residual(state.scores, toy.positive, toy.weights)
+    total, first, second = np.zeros(5), np.zeros((5, 3)), np.zeros(3)
+    for i, row in enumerate(dense(toy.X)):
+        for k in range(5):
+            product = residual[i] * values[i, k] * coef[k]
+            total[k] += product
+            first[k] += product * (row - moments.origin)
+            second += product * (row - moments.origin) ** 2
+    for actual, expected in (
+        (moments.total, total),
+        (moments.first, first),
+        (moments.second, second),
+    ):
+        atol = engine_case.tolerance * np.abs(expected).max()
+        assert_allclose(actual, expected, rtol=0, atol=atol)
+
+
+def test_solving_for_a_shape_gives_the_best_coefficients(engine_case, make_setup, toy):
+    setup = make_setup(toy, TWO_WIDTHS, linear=True)
+    shape = Shape(toy.X[CENTRES] - 0.2, np.array([0.5, 1.0, 2.0]))
+    start = replace(setup.start, shape=shape)
+    solved, point = solve_for_shape(setup.objective, setup.basis, start, optimise)
+    tolerance = 1e-8 if engine_case.exact else 1e-4
+    assert_allclose(point.value, setup.least(shape), rtol=tolerance)
+    assert_allclose(setup.scores(solved), point.state.scores, atol=10 * tolerance)
+    assert_allclose(solved.factor.T @ solved.coef, point.weights[3:], rtol=1e-6, atol=1e-9)
+    assert_allclose(solved.shape.centres, shape.centres, rtol=1e-12)
+
+
+# The descent
+
+
+@pytest.mark.parametrize("widths", [ONE_WIDTH, TWO_WIDTHS], ids=["one width", "two widths"])
+@pytest.mark.parametrize("linear", [False, True])
+def test_the_objective_falls(make_setup, toy, widths, linear):
+    setup = make_setup(toy, widths, linear)
+    refined = Refiner(optimise, max_iter=30).refine(setup.objective, setup.basis, setup.start)
+    assert refined.validation_auc is None
+    assert 1 <= refined.n_iter <= 30
+    assert setup.least(refined.shape) < 0.9 * setup.least(setup.start.shape)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_refinement_never_ends_worse_on_the_rows_held_out(make_setup, seed):
+    toy = make_toy(seed=seed)
+    held_out = np.arange(120) % 3 == 0
+    setup = make_setup(toy, held_out=held_out)
+    refined = Refiner(optimise, max_iter=100, patience=5).refine(
+        setup.objective, setup.basis, setup.start
+    )
+    before, after = (
+        roc_auc_score(
+            toy.positive[held_out],
+            setup.scores(model)[held_out],
+            sample_weight=toy.weights[held_out],
+        )
+        for model in (setup.start, refined)
+    )
+    assert after >= before - 1e-6
+    assert_allclose(refined.validation_auc, after, atol=1e-6)
+
+
+def test_patience_is_counted_from_the_best_point(make_setup, toy):
+    seen = []
+
+    class Counting:
+        def __call__(self, objective, weights):
+            seen.append(1)
+            return optimise(objective, weights)
+
+    # Labels of the rows held out say the opposite of the others: every step makes it worse.
+    held_out = np.arange(120) % 3 == 0
+    toy = replace(toy, positive=np.where(held_out, ~toy.positive, toy.positive))
+    setup = make_setup(toy, held_out=held_out)
+    refined = Refiner(Counting(), max_iter=100, patience=3).refine(
+        setup.objective, setup.basis, setup.start
+    )
+    assert refined.n_iter < 20
+    assert len(seen) < 60
+
+
+def test_scales_stay_between_their_bounds_and_find_the_features_that_matter(make_setup):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    toy = replace(make_toy(300), X=X, positive=np.abs(X[:, 1]) > 1, weights=np.ones(300))
+    setup = make_setup(toy, C=100.0)
+    refined = Refiner(optimise, max_iter=200).refine(setup.objective, setup.basis, setup.start)
+    scales = refined.shape.scales
+    lowest, highest = np.exp(_SCALE_BOUNDS)
+    assert np.all((scales >= lowest * (1 - 1e-12)) & (scales <= highest * (1 + 1e-12)))
+    assert scales[1] > 5 * max(scales[0], scales[2])
+
+
+@pytest.mark.parametrize("as_format", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_rows_are_refined_like_dense_ones(engine_case, make_setup, toy, as_format):
+    refiner = Refiner(optimise, max_iter=5)
+    expected, actual = (
+        refiner.refine(setup.objective, setup.basis, setup.start)
+        for setup in (make_setup(toy), make_setup(replace(toy, X=as_format(toy.X))))
+    )
+    atol = 1e-6 if engine_case.exact else 1e-2
+    assert_allclose(actual.shape.centres, expected.shape.centres, atol=atol)
+    assert_allclose(actual.shape.scales, expected.shape.scales, atol=atol)
+
+
+# Nothing but numbers
+
+
+def assert_numbers(setup, refined):
+    for array in (refined.shape.centres, refined.shape.scales, refined.coef, refined.linear):
+        assert np.isfinite(array).all()
+    assert np.isfinite(setup.scores(refined)).all()
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_centres_that_coincide_are_no_trouble(make_setup, toy, linear):
+    centres = np.repeat(toy.X[[3]], 5, axis=0)
+    setup = make_setup(toy, linear=linear, centres=centres)
+    refined = Refiner(optimise, max_iter=30).refine(setup.objective, setup.basis, setup.start)
+    assert_numbers(setup, refined)
+
+
+def test_a_constant_feature_has_no_gradient(make_setup, toy):
+    X = toy.X.copy()
+    X[:, 1] = 7.0
+    setup = make_setup(replace(toy, X=X))
+    problem = _Problem(setup.objective, setup.basis, optimise, setup.start)
+    _, gradient = problem(problem.pack(setup.start.shape))
+    assert_allclose(gradient.reshape(-1, 3)[:, 1], 0, atol=1e-4 * np.abs(gradient).max())
+    refined = Refiner(optimise, max_iter=30).refine(setup.objective, setup.basis, setup.start)
+    assert_numbers(setup, refined)
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e4, 1e8])
+def test_no_c_makes_anything_but_numbers(make_setup, toy, C):
+    setup = make_setup(toy, C=C, linear=True)
+    refined = Refiner(loose, max_iter=30).refine(setup.objective, setup.basis, setup.start)
+    assert_numbers(setup, refined)
+
+
+def test_classes_that_part_completely_are_no_trouble(make_setup, toy):
+    X = toy.X + 40.0 * toy.positive[:, None]
+    setup = make_setup(replace(toy, X=X), C=100.0)
+    refined = Refiner(loose, max_iter=30).refine(setup.objective, setup.basis, setup.start)
+    assert_numbers(setup, refined)
+
+
+def test_refinement_leaves_its_start_as_it_was(make_setup, toy):
+    setup = make_setup(toy)
+    before = setup.start.shape.centres.copy(), setup.start.coef.copy()
+    Refiner(optimise, max_iter=3).refine(setup.objective, setup.basis, setup.start)
+    assert_array_equal(setup.start.shape.centres, before[0])
+    assert_array_equal(setup.start.coef, before[1])

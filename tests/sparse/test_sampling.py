@@ -1,0 +1,92 @@
+"""Samples of hard rows: slopes by definition, and weights that make up for the chances."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skauc.data.sampling import class_counts
+from skauc.data.training import TrainingData
+from skauc.kernels import RBF
+from skauc.model import Model
+from skauc.sparse.sampling import Slopes, draw_hard_rows
+
+NOBODY = (lambda data: np.zeros(data.n_rows, dtype=bool),) * 2
+
+
+def make_data(n_rows, seed=0, *, weighted=False):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 2))
+    positive = X[:, 0] + 0.5 * rng.normal(size=n_rows) > 1.0
+    weights = rng.integers(0, 4, n_rows).astype(float) if weighted else np.ones(n_rows)
+    return TrainingData(X, positive, weights, np.array([0, 1]))
+
+
+def make_model():
+    centres = np.array([[1.5, 0.0], [-1.0, 0.0]])
+    return Model(RBF(0.5), centres, np.arange(2), np.array([2.0, -1.0]), None, 0.3, 0)
+
+
+def test_slopes_are_sums_of_hinges():
+    data, model = make_data(200, weighted=True), make_model()
+    scores = model.scores(data.X)
+    slopes = Slopes.of(scores, data)(scores, data.positive)
+    for row, slope in enumerate(slopes):
+        partners = data.positive != data.positive[row]
+        gaps = scores - scores[row] if data.positive[row] else scores[row] - scores
+        hinges = np.maximum(1 + gaps[partners], 0)
+        assert_allclose(slope, data.weights[partners] @ hinges, rtol=1e-10, atol=1e-10)
+
+
+def test_sums_over_the_sample_are_those_of_the_rows():
+    """Their mean over many draws is the sum over all rows, for any function of a row."""
+    data, model = make_data(2000, weighted=True), make_model()
+    values = np.stack((np.ones(2000), data.X[:, 0] ** 2), axis=1)
+    expected = [data.weights[side] @ values[side] for side in (data.positive, ~data.positive)]
+    found = []
+    for seed in range(300):
+        drawn = draw_hard_rows(data, model, data, class_counts(data), (400, 100), *NOBODY, seed)
+        rows = values[drawn.row_numbers]
+        sides = (drawn.positive, ~drawn.positive)
+        found.append([drawn.weights[side] @ rows[side] for side in sides])
+    assert_allclose(np.mean(found, axis=0), expected, rtol=0.03)
+
+
+@pytest.mark.parametrize("counts", [(400, 100), (50, 50)])
+def test_about_as_many_rows_come_as_were_asked_for(counts):
+    data, model = make_data(5000), make_model()
+    drawn = draw_hard_rows(data, model, data, class_counts(data), counts, *NOBODY, 1)
+    assert_allclose(np.bincount(drawn.positive), counts, rtol=0.35)
+    assert drawn.weights.min() >= 1
+
+
+def test_all_rows_come_when_there_are_no_more():
+    data, model = make_data(300), make_model()
+    drawn = draw_hard_rows(data, model, data, class_counts(data), (30_000, 30_000), *NOBODY, 1)
+    assert_array_equal(drawn.X, data.X)
+    assert_array_equal(drawn.weights, data.weights)
+
+
+def test_rows_held_out_come_only_where_they_are_kept():
+    data, model = make_data(3000), make_model()
+
+    def held_out(part):
+        return part.row_numbers % 3 == 0
+
+    def kept(part):
+        return part.row_numbers % 6 == 0
+
+    drawn = draw_hard_rows(data, model, data, class_counts(data), (300, 100), held_out, kept, 1)
+    is_kept = held_out(drawn)
+    assert_array_equal(drawn.row_numbers[is_kept], np.arange(0, 3000, 6))
+    assert_array_equal(drawn.weights[is_kept], 1)
+    assert (~is_kept).sum() > 200
+
+
+def test_rows_that_matter_come_more_often():
+    data, model = make_data(20_000), make_model()
+    scores = model.scores(data.X)
+    slopes = Slopes.of(scores, data)(scores, data.positive)
+    negative = ~data.positive
+    drawn = draw_hard_rows(data, model, data, class_counts(data), (1000, 500), *NOBODY, 1)
+    taken = drawn.row_numbers[~drawn.positive]
+    assert slopes[taken].mean() > 1.5 * slopes[negative].mean()

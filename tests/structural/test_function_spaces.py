@@ -1,0 +1,70 @@
+"""Products over blocks of rows against plain NumPy, dense and sparse, kept and recomputed."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+from skauc.engines.threads import RowThreads
+from skauc.kernels import RBF
+from skauc.structural import function_spaces as spaces
+from skauc.structural.function_spaces import FeatureSpace, KernelSpace
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 7)) * (rng.uniform(size=(300, 7)) < 0.6)
+coef = rng.normal(size=300) * (rng.uniform(size=300) < 0.5)
+other = rng.normal(size=300)
+
+
+@pytest.fixture(autouse=True)
+def many_blocks(monkeypatch):
+    monkeypatch.setattr(spaces, "_BLOCK", 512)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_features(container, dtype):
+    rows = X.astype(dtype)
+    with RowThreads(1) as threads:
+        space = FeatureSpace(container(rows), threads)
+        vector = space.vector(coef)
+        assert vector.dtype == np.float64
+        assert_allclose(vector, rows.astype(float).T @ coef, rtol=1e-10)
+        assert_allclose(space.scores(vector), rows.astype(float) @ vector, rtol=1e-10)
+        assert_allclose(space.inner(vector, space.vector(other)), vector @ (rows.T @ other))
+        assert_array_equal(space.zero(), np.zeros(7))
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1e9], ids=["recomputed", "kept"])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_functions(container, most_bytes):
+    matrix = rbf_kernel(X, gamma=0.3)
+    with RowThreads(1) as threads:
+        space = KernelSpace(RBF(0.3), container(X), threads, most_bytes=most_bytes, n_jobs=1)
+        vector = space.vector(coef)
+        assert_allclose(space.scores(vector), matrix @ coef, atol=1e-10)
+        assert_allclose(space.inner(space.vector(other), vector), other @ matrix @ coef)
+        assert_array_equal(vector[0], coef)
+        assert_array_equal(space.scores(space.zero()), np.zeros(300))
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1e9], ids=["recomputed", "kept"])
+def test_the_number_of_threads_does_not_matter(most_bytes):
+    found = []
+    for n_jobs in (1, 2):
+        with RowThreads(n_jobs) as threads:
+            features = FeatureSpace(X, threads)
+            functions = KernelSpace(
+                RBF(0.3), X, threads, most_bytes=most_bytes, n_jobs=n_jobs
+            ).vector(coef)
+            found.append((features.vector(coef), features.scores(np.ones(7)), functions))
+    for one, two in zip(*found, strict=True):
+        assert_array_equal(one, two)
+
+
+def test_float32_rows_without_entries():
+    with RowThreads(1) as threads:
+        space = FeatureSpace(sparse.csr_array((5, 3), dtype=np.float32), threads)
+        assert_array_equal(space.vector(np.ones(5)), np.zeros(3))
+        assert_array_equal(space.scores(np.ones(3)), np.zeros(5))
