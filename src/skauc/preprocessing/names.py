@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from skauc.exceptions import InvalidParameterError
 
 
-def check_column(name, names: list, parameter: str | None = None) -> None:
+def check_column_name(name, names: list, parameter: str | None = None) -> None:
     """Raise an error that suggests a similar name unless the name is among the names.
 
     Parameters

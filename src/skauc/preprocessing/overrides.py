@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skauc.exceptions import InvalidParameterError
-from skauc.preprocessing.names import check_column
+from skauc.preprocessing.names import check_column_name
 
 _OVERRIDES = ("numeric", "category", "date", "drop")
 
@@ -21,7 +21,7 @@ def check_overrides(parameters, names: list[str]) -> dict[str, str]:
     wanted: dict[str, str] = {}
     for override in _OVERRIDES:
         for name in _check_names(override, getattr(parameters, override)):
-            check_column(name, names, override)
+            check_column_name(name, names, override)
             if wanted.setdefault(name, override) != override:
                 raise InvalidParameterError(
                     f"The column {name!r} is in `{wanted[name]}` and in `{override}`. Keep it in "

@@ -61,18 +61,21 @@ class NumericPart(Part):
         The medians.
     scaling : ndarray of shape (4, n_columns)
         As `fit_scaling` returns it.
+    ranges : ndarray of shape (6, n_columns)
+        As `ranges_of` returns it.
     """
 
     name: ClassVar[str] = "numeric"
     fill: np.ndarray
     scaling: np.ndarray
+    ranges: np.ndarray
 
     @classmethod
     def fit(cls, columns: list[str], table: Columns) -> tuple[NumericPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         values, fill = _impute_by_median(_stacked(columns, table))
         scaling, numbers = fit_scaling(values)
-        return cls(columns, fill, scaling), numbers
+        return cls(columns, fill, scaling, ranges_of(columns, table)), numbers
 
     def transform(self, table: Columns) -> np.ndarray:
         return scaled(_filled(_stacked(self.columns, table), self.fill), self.scaling)
@@ -120,12 +123,15 @@ class DatePart(Part):
         As in `DateFeatures`.
     scaling : ndarray of shape (4, n_names)
         As `fit_scaling` returns it.
+    ranges : ndarray of shape (6, n_columns)
+        As `ranges_of` returns it.
     """
 
     name: ClassVar[str] = "date"
     fill: np.ndarray
     phases: list[list[str]]
     scaling: np.ndarray
+    ranges: np.ndarray
 
     @classmethod
     def fit(cls, columns: list[str], table: Columns) -> tuple[DatePart, np.ndarray]:
@@ -133,7 +139,7 @@ class DatePart(Part):
         values, fill = _impute_by_median(_stacked(columns, table))
         phases = DateFeatures().fit(values).phases_
         scaling, numbers = fit_scaling(features_of_dates(values, phases))
-        return cls(columns, fill, phases, scaling), numbers
+        return cls(columns, fill, phases, scaling, ranges_of(columns, table)), numbers
 
     def names_out(self) -> list[str]:
         return names_of_dates(self.columns, self.phases)
@@ -178,17 +184,20 @@ class LevelsPart(Part):
     ----------
     levels : list of ndarray of str
         The levels of each column, in sorted order.
+    coverage : ndarray of shape (n_columns,)
+        As `coverage_of` returns it.
     """
 
     name: ClassVar[str] = "levels"
     levels: list[np.ndarray]
+    coverage: np.ndarray
 
     @classmethod
     def fit(
         cls, columns: list[str], levels: list[np.ndarray], table: Columns
     ) -> tuple[LevelsPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
-        part = cls(columns, levels)
+        part = cls(columns, levels, coverage_of(columns, levels, table))
         return part, part.transform(table)
 
     def names_out(self) -> list[str]:
@@ -223,6 +232,8 @@ class TargetPart(Part):
     ----------
     levels : list of ndarray of str
         The levels of each column, in sorted order.
+    coverage : ndarray of shape (n_columns,)
+        As `coverage_of` returns it.
     encodings : list of ndarray of float
         The shrunken mean of the target for each level.
     mean : float
@@ -233,6 +244,7 @@ class TargetPart(Part):
 
     name: ClassVar[str] = "target"
     levels: list[np.ndarray]
+    coverage: np.ndarray
     encodings: list[np.ndarray]
     mean: float
     scaling: np.ndarray
@@ -245,8 +257,15 @@ class TargetPart(Part):
         encoder = _target_encoder(levels, random_state)
         strings = np.column_stack([table[name] for name in columns])
         scaling, numbers = fit_scaling(encoder.fit_transform(strings, y))
-        encodings = list(encoder.encodings_)
-        return cls(columns, levels, encodings, float(encoder.target_mean_), scaling), numbers
+        part = cls(
+            columns,
+            levels,
+            coverage_of(columns, levels, table),
+            list(encoder.encodings_),
+            float(encoder.target_mean_),
+            scaling,
+        )
+        return part, numbers
 
     def transform(self, table: Columns) -> np.ndarray:
         means = np.empty((len(table[self.columns[0]]), len(self.columns)))
@@ -362,6 +381,27 @@ def unscaled(numbers: np.ndarray, scaling: np.ndarray) -> np.ndarray:
     """Return the values that `scaled` would turn into the numbers."""
     median, spread, mean, deviation = scaling
     return np.sinh(numbers * deviation + mean) * spread + median
+
+
+def ranges_of(columns: list[str], table: Columns) -> np.ndarray:
+    """Return the minimum, the 1%, 25%, 75% and 99% quantiles and the maximum of each column."""
+    shares = (0.0, 0.01, 0.25, 0.75, 0.99, 1.0)
+    ranges = [np.quantile(_known(table[name]), shares) for name in columns]
+    return np.column_stack(ranges)
+
+
+def coverage_of(columns: list[str], levels: list[np.ndarray], table: Columns) -> np.ndarray:
+    """Return the share of the values of each column, missing ones excluded, that are a level."""
+    shares = []
+    for name, known in zip(columns, levels, strict=True):
+        strings = table[name][table[name] != ""]
+        shares.append(float(np.mean(codes_of(strings, known) >= 0)) if len(strings) else 0.0)
+    return np.array(shares)
+
+
+def _known(values: np.ndarray) -> np.ndarray:
+    missing = np.isnan(values)
+    return values[~missing] if missing.any() else values
 
 
 def codes_of(strings: np.ndarray, levels: np.ndarray) -> np.ndarray:

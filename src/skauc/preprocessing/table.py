@@ -75,6 +75,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         to five of them) and "n_levels" (for categories and text).
     parts_ : dict of str to dict
         What was learnt, as lists and arrays.
+    n_samples_seen_ : int
+        Number of training rows.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -160,6 +162,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         self.column_report_ = [column.report() for column in columns]
         parts, numbers = _fit_parts(used, y, self.random_state)
         self.parts_ = {part.name: part.state() for part in parts}
+        self.n_samples_seen_ = len(frame)
         return np.hstack(numbers)
 
     def transform(self, X):

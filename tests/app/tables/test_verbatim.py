@@ -131,3 +131,10 @@ def test_a_column_of_numbers_with_a_word_far_down_is_text_from_there_on(tmp_path
         cells = [str(value) for piece in pieces for value in piece["x"]]
         assert cells == [row.split(",")[1] for row in rows]
         assert pieces[0]["x"].dtype == float
+
+
+def test_a_column_of_numbers_with_a_word_in_the_first_row_is_text(tmp_path):
+    path = write(tmp_path / "t.csv", b"id,x\n1,unknown\n2,7\n")
+    frame, kept = collect(path, ["id"], 10, kinds={"id": "numeric", "x": "numeric"})
+    assert frame["x"].tolist() == ["unknown", "7"]
+    assert kept["id"].tolist() == ["1", "2"]

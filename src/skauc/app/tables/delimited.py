@@ -16,7 +16,7 @@ from itertools import chain
 from skauc.app.tables.sources import Source
 from skauc.app.tables.verbatim import Piece, parsed_or_text
 from skauc.exceptions import InvalidDataError
-from skauc.preprocessing.names import check_column
+from skauc.preprocessing.names import check_column_name
 
 # Text that stands for a missing value.
 _MISSING = ["", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
@@ -87,7 +87,7 @@ def iterate_delimited(
     """
     header = _read_header(source)
     for name in verbatim:
-        check_column(name, header.names)
+        check_column_name(name, header.names)
     types = _guarded(source, lambda: _first_types(source, header))
     types |= dict.fromkeys(text_columns, "string") | dict.fromkeys(numeric, "double")
     n_done = 0
@@ -111,7 +111,7 @@ def _pieces(
     read_as = types | dict.fromkeys(verbatim, "string")
     options = header.options(_STREAM_BLOCK, read_as)
     with source.open() as file:
-        batches = _guarded(source, lambda: _open(file, options))
+        batches = _guarded(source, lambda: _open(file, options), header)
         while (batch := _guarded(source, lambda: next(batches, None), header)) is not None:
             batch = batch.rename_columns(header.names)
             skipped = min(n_done, batch.num_rows)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_svmlight_file
 from skauc.app.tables.sources import Source
 from skauc.app.tables.verbatim import Piece, as_text
 from skauc.exceptions import InvalidDataError
-from skauc.preprocessing.names import check_column
+from skauc.preprocessing.names import check_column_name
 
 LIBSVM_TARGET = "target"
 # Wider data is for the estimators, which take sparse matrices.
@@ -39,7 +39,7 @@ def iterate_parquet(
 
     with _open_parquet(source) as file:
         for name in verbatim:
-            check_column(name, file.schema_arrow.names)
+            check_column_name(name, file.schema_arrow.names)
         for batch in file.iter_batches(chunk_rows):
             table = pa.Table.from_batches([batch])
             yield Piece(table, as_text(table, verbatim))
@@ -110,7 +110,7 @@ def iterate_arff(
         numeric, lines = _declared_as_text(text, verbatim)
         parsed = arff.load(lines, return_type=arff.DENSE_GEN)
         for name in verbatim:
-            check_column(name, [attribute for attribute, _ in parsed["attributes"]])
+            check_column_name(name, [attribute for attribute, _ in parsed["attributes"]])
         rows = iter(parsed["data"])
         try:
             while chunk := list(islice(rows, chunk_rows)):
@@ -203,7 +203,7 @@ def iterate_libsvm(
         while lines := list(islice(file, chunk_rows)):
             frame = _libsvm_frame(source, *_parse_libsvm(source, lines, n_before + 1), names)
             for name in verbatim:
-                check_column(name, list(frame.columns))
+                check_column_name(name, list(frame.columns))
             names = names or [name for name in frame.columns if name != LIBSVM_TARGET]
             n_before += len(lines)
             yield frame, frame[list(verbatim)].map(lambda value: f"{value:.17g}")
