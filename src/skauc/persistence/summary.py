@@ -28,18 +28,20 @@ def final_estimator(model):
     )
 
 
-def columns_of(model) -> list[dict[str, str | None]]:
-    """Return the names and kinds of the columns that the model takes."""
+def columns_of(model) -> list[dict[str, str]]:
+    """Return the names and kinds of the columns that the model takes, and forms of text."""
     step = first_step(model)
     if isinstance(step, TablePreprocessor):
-        return [
-            {"name": str(name), "kind": kind, "form": step.forms_.get(name)}
-            for name, kind in step.columns_.items()
-        ]
+        columns = {
+            name: {"name": str(name), "kind": kind} for name, kind in step.columns_.items()
+        }
+        for name, form in step.forms_.items():
+            columns[name]["form"] = form
+        return list(columns.values())
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{i}" for i in range(model.n_features_in_)]
-    return [{"name": str(name), "kind": "numeric", "form": None} for name in names]
+    return [{"name": str(name), "kind": "numeric"} for name in names]
 
 
 def summary_of(model) -> dict:
