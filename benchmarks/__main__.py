@@ -14,8 +14,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import curves, guard, layers, marks, starting, thread_curves
 from benchmarks.harness import Line, Options, machine, to_markdown, write
+from benchmarks.speed import curves, guard, layers, marks, starting, thread_curves
 
 WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "kernel-block": layers.kernel_block,

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import bz2
 import io
 import os
 import tempfile
 from collections.abc import Sequence
-from http.client import HTTPException
 from pathlib import Path
-from urllib.request import urlopen
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from reproduction.catalogue import DatasetInfo, Layout, checksum_of
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import InvalidDataError, MissingPackageError
 
 TIMEOUT_SECONDS = 60.0
 
@@ -69,13 +66,25 @@ def _read_all(info: DatasetInfo, urls: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 def download(url: str) -> bytes:
-    """Return what is at an address, decompressed if its name ends in ``.bz2``."""
+    """Return the content of a URL, decompressed if its name ends in ``.bz2``."""
     try:
-        with urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
-            content = answer.read()
-        return bz2.decompress(content) if url.endswith(".bz2") else content
-    except (OSError, HTTPException, ValueError) as error:
-        raise ConnectionError(f"{url} could not be fetched: {error}") from error
+        import pooch
+    except ImportError as error:
+        raise MissingPackageError(
+            f"Downloading {url} needs pooch, which cannot be imported ({error}). Install it with "
+            "pip install pooch, or set SKAUC_DATA to a folder that holds the data sets."
+        ) from error
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS)
+    processor = pooch.Decompress(method="bzip2") if url.endswith(".bz2") else None
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            path = pooch.retrieve(
+                url, known_hash=None, path=folder, downloader=downloader, processor=processor
+            )
+            return Path(path).read_bytes()
+        except (OSError, EOFError, ValueError) as error:
+            raise ConnectionError(f"{url} could not be downloaded: {error}") from error
 
 
 def _parse(info: DatasetInfo, url: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:

@@ -203,7 +203,7 @@ def without_lightgbm(protocol, n_rows=0):
 
 @pytest.mark.usefixtures("data_folder")
 def test_a_package_that_is_not_installed_is_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr("reproduction.reproduction.make_methods", without_lightgbm)
+    monkeypatch.setattr("reproduction.experiments.make_methods", without_lightgbm)
     asked = {"datasets": ["segment"], "quick": True, "out": tmp_path}
     said = []
     reproduce("table3", methods=["LightGBM", "AdaOAM"], say=said.append, **asked)

@@ -1,0 +1,1 @@
+"""AUC of models beside those of peers."""
