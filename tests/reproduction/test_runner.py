@@ -112,7 +112,7 @@ def test_folders_that_are_none_of_ours(tmp_path):
     with pytest.raises(InvalidParameterError, match=r"file is a file. Use the name"):
         Store(tmp_path / "file", SETTINGS)
     (tmp_path / "lines.jsonl").write_text("{}\n")
-    with pytest.raises(InvalidDataError, match=r"has results and no settings.json"):
+    with pytest.raises(InvalidDataError, match=r"has results but no settings.json"):
         Store(tmp_path, SETTINGS)
     (tmp_path / "settings.json").write_text("{")
     with pytest.raises(InvalidDataError, match=r"settings.json is not JSON: .* another folder"):
