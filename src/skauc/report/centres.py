@@ -12,7 +12,7 @@ from skauc.engines.expansion import evaluate_expansion
 from skauc.report.columns import Column, columns, row_values
 from skauc.report.missing import SEVERAL, Missing
 from skauc.report.rows import Rows
-from skauc.unwrapping import OpenedModel, as_dense
+from skauc.unwrapping import UnwrappedModel, as_dense
 
 _SAMPLE_ROWS = 4_000
 _MOST_FEATURES = 200
@@ -49,7 +49,7 @@ class TypicalCentres:
 
 
 def typical_centres(
-    opened: OpenedModel, train: Rows | None, test: Rows
+    unwrapped: UnwrappedModel, train: Rows | None, test: Rows
 ) -> TypicalCentres | Missing:
     """Find the centre that the rows of each class are most like, compared with the other class.
 
@@ -57,15 +57,15 @@ def typical_centres(
     mean over S of k(z_k, x) - mean over O of k(z_k, x), of the centres that the model itself
     counts to the class, if there are any: refined centres may lie where the others' scores are.
     """
-    classifier = opened.classifier
+    classifier = unwrapped.classifier
     if classifier is None:
         return SEVERAL
-    if opened.model is None or len(opened.model.coef) == 0:
+    if unwrapped.model is None or len(unwrapped.model.coef) == 0:
         return Missing(f"{type(classifier).__name__} has no centres.")
-    numbers = _most_typical(opened, test)
-    centres = as_dense(opened.model.centres[list(numbers)])
+    numbers = _most_typical(unwrapped, test)
+    centres = as_dense(unwrapped.model.centres[list(numbers)])
     found = [
-        _in_original_units(opened, train, number, centre)
+        _in_original_units(unwrapped, train, number, centre)
         for number, centre in zip(numbers, centres, strict=True)
     ]
     if None in found:
@@ -74,7 +74,7 @@ def typical_centres(
             "centres cannot be shown in the units of the data. Make the report with the training "
             "rows to see them."
         )
-    scores = replace(opened.model, scaling=None).scores(centres)
+    scores = replace(unwrapped.model, scaling=None).scores(centres)
     positive, negative = (
         Centre(int(number), float(score), source)
         for number, score, (_, source) in zip(numbers, scores, found, strict=True)
@@ -84,10 +84,10 @@ def typical_centres(
     return TypicalCentres(positive, negative, features[:_MOST_FEATURES], len(found[0][0]))
 
 
-def _most_typical(opened: OpenedModel, test: Rows) -> tuple[int, int]:
+def _most_typical(unwrapped: UnwrappedModel, test: Rows) -> tuple[int, int]:
     """Return the numbers of the centres for the positive and the negative class."""
     sample = test.sample(_SAMPLE_ROWS)
-    model, rows = opened.model, opened.scaled(sample.X)
+    model, rows = unwrapped.model, unwrapped.scaled(sample.X)
     likeness = evaluate_expansion(model.kernel, model.centres, np.eye(len(model.coef)), rows)
     positive = sample.positive
     difference = likeness[positive].mean(axis=0) - likeness[~positive].mean(axis=0)
@@ -100,24 +100,26 @@ def _greatest(values: np.ndarray, is_wanted: np.ndarray) -> int:
     return int(np.argmax(np.where(is_wanted, values, -np.inf) if is_wanted.any() else values))
 
 
-def _in_original_units(opened: OpenedModel, train: Rows | None, number: int, centre: np.ndarray):
+def _in_original_units(
+    unwrapped: UnwrappedModel, train: Rows | None, number: int, centre: np.ndarray
+):
     """Return the values of a centre and a sentence on where they come from, or None."""
-    undone = _undone(opened, centre)
+    undone = _undone(unwrapped, centre)
     if train is None:
         return undone
-    row = int(opened.model.indices[number])
-    if 0 <= row < np.shape(train.X)[0] and _is_row(opened, train, row, centre):
+    row = int(unwrapped.model.indices[number])
+    if 0 <= row < np.shape(train.X)[0] and _is_row(unwrapped, train, row, centre):
         return row_values(train.X, row), f"Row {row:,} of the training rows."
     if undone is not None:
         return undone
-    row = _nearest_row(opened, train, centre)
+    row = _nearest_row(unwrapped, train, centre)
     return row_values(train.X, row), f"The training row nearest to it, row {row:,}."
 
 
-def _undone(opened: OpenedModel, centre: np.ndarray):
+def _undone(unwrapped: UnwrappedModel, centre: np.ndarray):
     """Return the values of a centre before everything that was done to them, or None."""
     source, beyond = "Its own values.", ""
-    scaling = opened.model.scaling
+    scaling = unwrapped.model.scaling
     if scaling is not None:
         centre = scaling.turned_back(centre[None])[0]
     if scaling is not None and scaling.ranks is not None:
@@ -129,22 +131,22 @@ def _undone(opened: OpenedModel, centre: np.ndarray):
                 f" In {np.count_nonzero(is_beyond):,} of the features it lies beyond the training "
                 "rows, whose least or greatest value is shown."
             )
-    if opened.steps:
-        undone = opened.inverse_transform(centre[None])
+    if unwrapped.steps:
+        undone = unwrapped.inverse_transform(centre[None])
         if undone is None:
             return None
         source, centre = "Its values before preprocessing.", undone[0]
     return list(centre), source + beyond
 
 
-def _is_row(opened: OpenedModel, train: Rows, row: int, centre: np.ndarray) -> bool:
-    seen = as_dense(opened.scaled(train.take(np.array([row])).X))
+def _is_row(unwrapped: UnwrappedModel, train: Rows, row: int, centre: np.ndarray) -> bool:
+    seen = as_dense(unwrapped.scaled(train.take(np.array([row])).X))
     return np.allclose(seen[0], centre, rtol=1e-5, atol=1e-8)
 
 
-def _nearest_row(opened: OpenedModel, train: Rows, centre: np.ndarray) -> int:
-    rows = opened.scaled(train.X)
-    scales = getattr(opened.model.kernel, "scales", None)
+def _nearest_row(unwrapped: UnwrappedModel, train: Rows, centre: np.ndarray) -> int:
+    rows = unwrapped.scaled(train.X)
+    scales = getattr(unwrapped.model.kernel, "scales", None)
     scales = np.ones(rows.shape[1]) if scales is None else scales
     scaled = rows @ sparse.diags_array(scales) if sparse.issparse(rows) else rows * scales
     scaled = sparse.csr_matrix(scaled) if sparse.issparse(scaled) else scaled

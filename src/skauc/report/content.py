@@ -28,6 +28,7 @@ from skauc.metrics import (
 )
 from skauc.report.centres import TypicalCentres, typical_centres
 from skauc.report.columns import column_names
+from skauc.report.data_warnings import DataWarning, find_warnings, looked_at
 from skauc.report.missing import Missing
 from skauc.report.model_section import (
     FeatureScales,
@@ -38,8 +39,7 @@ from skauc.report.model_section import (
     summarise,
 )
 from skauc.report.rows import Rows
-from skauc.report.warnings import DataWarning, find_warnings, looked_at
-from skauc.unwrapping import open_model, positive_probabilities, ranking_scores
+from skauc.unwrapping import positive_probabilities, ranking_scores, unwrap
 from skauc.validation import check_positive, check_scored, is_sequence
 
 MOST_THRESHOLDS = 2_000
@@ -244,14 +244,14 @@ def make_report_content(
     interval = auc_interval(**scored.as_metric)
     points = operating_points(scored.scores, scored.positive, scored.weights)
     bands = curve_bands(points)
-    opened = open_model(model)
+    unwrapped = unwrap(model)
     labels = model.classes_ if labels is None else labels
     data = _summarise_data(labels, test, train, sample_weight)
     return ReportContent(
         title=f"How well “{data.positive_label}” is ranked" if title is None else str(title),
         made=datetime.now().astimezone().isoformat(timespec="minutes"),
         versions=_versions(),
-        model=summarise(opened),
+        model=summarise(unwrapped),
         data=data,
         scores=_scores(scored, interval, points, bands),
         warnings=find_warnings(
@@ -260,7 +260,7 @@ def make_report_content(
             (data.negative_label, data.positive_label),
             all_scores,
             interval,
-            opened.train_auc,
+            unwrapped.train_auc,
         ),
         looked_at=looked_at(train, test),
         roc=_roc(points, bands),
@@ -268,9 +268,9 @@ def make_report_content(
         thresholds=_threshold_table(points, _own_threshold(model, X_test, all_scores), costs),
         histogram=_histogram(scored, is_probability=not hasattr(model, "decision_function")),
         calibration=_calibration(model, test, scored),
-        sizes=auc_by_size(opened, test),
-        features=feature_scales(opened),
-        centres=typical_centres(opened, train, test),
+        sizes=auc_by_size(unwrapped, test),
+        features=feature_scales(unwrapped),
+        centres=typical_centres(unwrapped, train, test),
     )
 
 

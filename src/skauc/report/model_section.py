@@ -10,7 +10,7 @@ import numpy as np
 from skauc.metrics import auc_interval
 from skauc.report.missing import SEVERAL, Missing
 from skauc.report.rows import Rows
-from skauc.unwrapping import OpenedModel
+from skauc.unwrapping import UnwrappedModel
 
 _SAMPLE_ROWS = 60_000
 _MOST_FEATURES = 25
@@ -51,13 +51,13 @@ class FeatureScales:
     n_features: int
 
 
-def summarise(opened: OpenedModel) -> ModelSummary:
+def summarise(unwrapped: UnwrappedModel) -> ModelSummary:
     """Name the classifier, what was set other than by default, and its size."""
-    classifier = opened.classifier
-    steps = tuple(type(step).__name__ for step in opened.steps)
+    classifier = unwrapped.classifier
+    steps = tuple(type(step).__name__ for step in unwrapped.steps)
     if classifier is None:
         return ModelSummary("Ensemble", steps, (), None, None)
-    model = opened.model
+    model = unwrapped.model
     return ModelSummary(
         name=type(classifier).__name__,
         steps=steps,
@@ -88,9 +88,9 @@ def _brief(value) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def auc_by_size(opened: OpenedModel, test: Rows) -> Sizes | Missing:
+def auc_by_size(unwrapped: UnwrappedModel, test: Rows) -> Sizes | Missing:
     """Score the test rows at each size on the model's path."""
-    classifier = opened.classifier
+    classifier = unwrapped.classifier
     if classifier is None:
         return SEVERAL
     if not getattr(classifier, "path_", None) or not hasattr(
@@ -98,7 +98,7 @@ def auc_by_size(opened: OpenedModel, test: Rows) -> Sizes | Missing:
     ):
         return Missing(f"{type(classifier).__name__} keeps no path of smaller models.")
     sample = test.sample(_SAMPLE_ROWS)
-    rows = opened.transform(sample.X)
+    rows = unwrapped.transform(sample.X)
     stages = zip(classifier.path_, classifier.staged_decision_function(rows), strict=True)
     # A size that was refined has two records; the later one is the model of that size.
     by_size = {
@@ -148,9 +148,9 @@ def _cross_validated(classifier) -> tuple[tuple[int, ...], tuple[float, ...]]:
     return tuple(n for n, _ in by_size), tuple(auc for _, auc in by_size)
 
 
-def feature_scales(opened: OpenedModel) -> FeatureScales | Missing:
+def feature_scales(unwrapped: UnwrappedModel) -> FeatureScales | Missing:
     """Rank the features by the scales that refinement has learnt."""
-    classifier = opened.classifier
+    classifier = unwrapped.classifier
     if classifier is None:
         return SEVERAL
     if not hasattr(classifier, "length_scales_"):
@@ -158,7 +158,7 @@ def feature_scales(opened: OpenedModel) -> FeatureScales | Missing:
     if np.all(classifier.length_scales_ == 1):
         return _no_scales(classifier)
     relevance = classifier.feature_relevance_
-    names = opened.feature_names()
+    names = unwrapped.feature_names()
     order = np.argsort(-relevance, kind="stable")[:_MOST_FEATURES]
     return FeatureScales(
         names=tuple(names[i] for i in order),
