@@ -14,6 +14,7 @@ from scored_rows import (
 
 from skauc.exceptions import InvalidParameterError
 from skauc.metrics import auc, auc_interval
+from skauc.metrics.intervals import auc_drop
 
 
 @quick
@@ -133,3 +134,46 @@ def test_confidence_level_must_be_a_fraction(value):
     message = f"`confidence_level` must be .*; got {value!r}. Use 0.95 for a 95 % interval."
     with pytest.raises(InvalidParameterError, match=message):
         auc_interval([0, 1], [1, 2], confidence_level=value)
+
+
+# The drop of the AUC
+
+
+def test_drop_is_the_difference_of_the_aucs(noisy):
+    y, scores, weights = noisy
+    rng = np.random.default_rng(1)
+    others = [scores + rng.normal(size=300) for _ in range(3)]
+    drop = auc_drop(scores, others, y == 1, weights)
+    aucs = [auc(y, other, sample_weight=weights) for other in others]
+    expected = auc(y, scores, sample_weight=weights) - np.mean(aucs)
+    assert drop.drop == pytest.approx(expected, abs=1e-12)
+    assert drop.low < drop.drop < drop.high
+
+
+def test_drop_to_constant_scores_has_the_standard_error_of_the_auc(noisy):
+    y, scores, _ = noisy
+    drop = auc_drop(scores, [np.zeros(300)], y == 1, np.ones(300))
+    interval = auc_interval(y, scores)
+    assert drop.drop == pytest.approx(interval.auc - 0.5)
+    assert drop.high - drop.drop == pytest.approx(1.959964 * interval.standard_error, rel=1e-6)
+
+
+def test_same_scores_have_no_drop_and_a_single_row_has_a_wide_one(noisy):
+    y, scores, weights = noisy
+    same = auc_drop(scores, [scores, scores], y == 1, weights)
+    assert (same.drop, same.low, same.high) == (0, 0, 0)
+    positive = np.arange(300) == 0
+    single = auc_drop(scores, [scores[::-1]], positive, weights)
+    assert (single.low, single.high) == (-1, 1)
+
+
+def test_drop_limits_cover_the_truth():
+    """The true drop of normal scores with shift 2 to those with shift 1 is 0.9214 - 0.7602."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(400) < 80
+    n_covered = 0
+    for _ in range(300):
+        noise = rng.normal(size=400)
+        drop = auc_drop(noise + 2 * positive, [noise + positive], positive, np.ones(400))
+        n_covered += drop.low <= 0.9214 - 0.7602 <= drop.high
+    assert 0.91 <= n_covered / 300 <= 0.98

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,26 +127,70 @@ def auc_interval(
     return AUCInterval(estimate, float(low), float(high), float(np.sqrt(variance)))
 
 
-def _delong(scores, positive, weights) -> tuple[float, float]:
-    """Return the AUC and DeLong's estimate of its variance."""
+@dataclass(frozen=True)
+class AUCDrop:
+    """How much lower an AUC is with other scores, with 95 % confidence limits."""
+
+    drop: float
+    low: float
+    high: float
+
+
+def auc_drop(
+    scores: np.ndarray,
+    others: Sequence[np.ndarray],
+    positive: np.ndarray,
+    weights: np.ndarray,
+    confidence_level: float = 0.95,
+) -> AUCDrop:
+    """Compute the AUC of scores minus the mean AUC of other scores for the same rows.
+
+    The variance is that of DeLong for correlated AUCs: the placements of `auc_interval` are
+    replaced by the difference between the placements under `scores` and the mean placements under
+    `others`. It includes the variation between `others` if they are random. A class with a single
+    row has variance 1, the largest possible one, unless no placement differs. Nothing is checked.
+    """
+    before, placements = _placements(scores, positive, weights)
+    after, other_placements = (
+        np.mean(parts, axis=0)
+        for parts in zip(*(_placements(other, positive, weights) for other in others), strict=True)
+    )
+    drop, difference = float(before - after), placements - other_placements
+    variance = sum(
+        _variance_of_mean(difference[side], weights[side], drop, single=float(difference.any()))
+        for side in (positive, ~positive)
+    )
+    margin = -ndtri((1 - confidence_level) / 2) * np.sqrt(variance)
+    return AUCDrop(drop, float(max(drop - margin, -1.0)), float(min(drop + margin, 1.0)))
+
+
+def _placements(scores, positive, weights) -> tuple[float, np.ndarray]:
+    """Return the AUC and the placement of each row; see `auc_interval`."""
     ranking = rank_rows(scores, positive, weights)
     outranked = share_below(ranking.negatives)
     outranking = 1 - share_below(ranking.positives)
     estimate = weighted_mean(outranked, ranking.positives)
-    placement = np.where(positive, outranked[ranking.index], outranking[ranking.index])
+    return estimate, np.where(positive, outranked[ranking.index], outranking[ranking.index])
+
+
+def _delong(scores, positive, weights) -> tuple[float, float]:
+    """Return the AUC and DeLong's estimate of its variance."""
+    estimate, placement = _placements(scores, positive, weights)
+    single = estimate * (1 - estimate)
     variance = sum(
-        _variance_of_mean(placement[side], weights[side], estimate)
+        _variance_of_mean(placement[side], weights[side], estimate, single)
         for side in (positive, ~positive)
     )
     return estimate, variance
 
 
-def _variance_of_mean(placements, weights, mean) -> float:
+def _variance_of_mean(values, weights, mean: float, single: float) -> float:
+    """Return the variance of a weighted mean, or ``single`` if there is one row only."""
     count = len(weights)
     if count == 1:
-        return mean * (1 - mean)
+        return single
     share = weights / weights.sum()
-    return count / (count - 1) * np.sum((share * (placements - mean)) ** 2)
+    return count / (count - 1) * np.sum((share * (values - mean)) ** 2)
 
 
 def _logit_limits(estimate, variance, tail) -> np.ndarray:
