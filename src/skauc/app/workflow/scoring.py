@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.unwrapping import open_model, positive_probabilities, ranking_scores
+from skauc.unwrapping import positive_probabilities, ranking_scores, unwrap
 
 # Rows that are prepared and scored at a time.
 CHUNK_ROWS = 100_000
@@ -50,7 +50,7 @@ class RowScorer:
     """
 
     def __init__(self, model, threshold: float | None = None):
-        self.model, self.opened = model, open_model(model)
+        self.model, self.opened = model, unwrap(model)
         wanted = self.opened.threshold if threshold is None else threshold
         # Classifiers flag what is above their middle, wrappers what is at least their threshold.
         self.is_flagged = np.greater if wanted is None else np.greater_equal
