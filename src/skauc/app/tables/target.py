@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,17 @@ import numpy as np
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 _MOST_LISTED = 10
+# Pairs of labels, the negative one first, whose meaning is clear however frequent they are.
+CLEAR_LABELS = {
+    ("0", "1"),
+    ("f", "t"),
+    ("false", "true"),
+    ("n", "y"),
+    ("neg", "pos"),
+    ("negative", "positive"),
+    ("no", "yes"),
+    ("off", "on"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +61,9 @@ def split_target(
         Name of the column to predict, of two different values. Rows in which it is missing are
         left out, with a warning.
     positive : object, default=None
-        The value that is to rank high; None is the rarer one, and the larger one of two equally
-        frequent ones. Its text will do: "1" for 1.
+        The positive label, or its text: "1" for 1. None takes the label that sorts last, as
+        scikit-learn does. It is an error if this is likely to be wrong: if the labels are text
+        and the one that sorts first is rarer.
     drop : sequence of str, default=()
         Columns that are not to be learnt from.
     weights : str, default=None
@@ -130,8 +143,7 @@ def _labels(column, positive) -> tuple:
             "Choose another target, or make it a question of yes and no."
         )
     if positive is None:
-        frequent, rare = sorted(labels, key=lambda label: (-counts[label], label))
-        return frequent, rare
+        return _sorted_labels(column.name, labels, counts)
     for negative, label in (labels, labels[::-1]):
         if label == positive or str(label) == str(positive):
             return negative, label
@@ -139,6 +151,23 @@ def _labels(column, positive) -> tuple:
         f"`positive` must be a value of the target {column.name!r}, {_listed(labels)}; got "
         f"{positive!r}. Use one of the two."
     )
+
+
+def _sorted_labels(name, labels: list, counts) -> tuple:
+    """Return the labels in scikit-learn's order, unless this order is likely to be wrong."""
+    first, second = sorted(labels, key=lambda label: (isinstance(label, str), label))
+    if not isinstance(second, str):
+        return first, second
+    plain = tuple(str(label).strip().lower() for label in (first, second))
+    is_unlikely = counts[first] < counts[second] and plain not in CLEAR_LABELS
+    if is_unlikely or plain[::-1] in CLEAR_LABELS:
+        raise InvalidParameterError(
+            f"The target {name!r} has the labels {first!r} ({counts[first]:,} rows) and "
+            f"{second!r} ({counts[second]:,} rows), and it is not clear which of them is to rank "
+            f"high. Pass --positive {shlex.quote(str(first))} or --positive "
+            f"{shlex.quote(second)} (`positive=` in Python)."
+        )
+    return first, second
 
 
 def _check_weights(column) -> np.ndarray:

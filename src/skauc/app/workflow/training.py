@@ -103,7 +103,12 @@ def too_good_columns(table: LabelledTable) -> list[str]:
     return [name for _, name in leak_suspects(Rows(table.X, table.y, weights))]
 
 
-def train_model(table: LabelledTable, recipe: Recipe, watch: Watch = unwatched) -> Trained:
+def train_model(
+    table: LabelledTable,
+    recipe: Recipe,
+    watch: Watch = unwatched,
+    on_prepared: Callable[[TablePreprocessor], None] | None = None,
+) -> Trained:
     """Train a model on all rows of a table.
 
     Parameters
@@ -115,11 +120,13 @@ def train_model(table: LabelledTable, recipe: Recipe, watch: Watch = unwatched) 
     watch : callable
         Called as ``watch(stage, n_tasks)`` for each stage; returns a context manager that gives
         the callbacks for the estimator of that stage.
+    on_prepared : callable, default=None
+        Called with the fitted preprocessor before the search begins.
 
     Returns
     -------
     trained : Trained
-        The model. Interrupted from the keyboard once there is one, it is the model reached.
+        The model. After an interrupt it is the best model so far, if there is one.
     """
     learning, held_out = table, None
     if recipe.calibrate:
@@ -127,6 +134,8 @@ def train_model(table: LabelledTable, recipe: Recipe, watch: Watch = unwatched) 
     preprocessor = TablePreprocessor(random_state=recipe.seed)
     with watch("Preparing the columns"):
         X = preprocessor.fit_transform(learning.X, learning.y)
+    if on_prepared is not None:
+        on_prepared(preprocessor)
     rows = replace(learning, X=X)
     trained = _with_ranker(rows, recipe, watch)
     pipeline = Pipeline([("table", preprocessor), ("ranker", trained.model)])
