@@ -11,7 +11,8 @@ from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.tables import RankAxis, Ranking
 from skauc.kernels import Kernel, Rows
 from skauc.losses import pairs
-from skauc.metrics.area import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
+from skauc.metrics.area import auc_of, threshold_of, weighted_auc
+from skauc.metrics.sorted_scores import SortedScores, sort_scores
 
 # Rows up to which AUC and threshold are found by sorting the scores.
 MOST_SORTED = 1 << 18
@@ -40,7 +41,7 @@ class LocalEngine(Engine):
             weights, self._held_out = weights * ~held_out, np.flatnonzero(held_out)
         self.block.weigh(weights)
         self._weights = weights
-        self._sorted: tuple[BlockState, ScoreTable] | None = None
+        self._sorted: tuple[BlockState, SortedScores] | None = None
         self.positive_weight = float(weights[self._data.positive].sum())
         self.negative_weight = float(weights.sum()) - self.positive_weight
         self.n_counting = int(np.count_nonzero(weights))
@@ -135,7 +136,7 @@ class LocalEngine(Engine):
     def threshold(self, state: BlockState) -> float:
         return threshold_of(self._table(state))
 
-    def _table(self, state: BlockState) -> ScoreTable:
+    def _table(self, state: BlockState) -> SortedScores:
         """Return the ordered scores of a state; for the second of two questions, from memory.
 
         Kept any longer they, and the state, would be as large as a dozen columns.
@@ -147,10 +148,10 @@ class LocalEngine(Engine):
             self._sorted = state, table
         return table
 
-    def _make_table(self, scores) -> ScoreTable:
+    def _make_table(self, scores) -> SortedScores:
         """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
         block = self.block
         if self.n_rows <= MOST_SORTED:
-            return score_table(block.fetch(scores), self._data.positive, self._weights)
+            return sort_scores(block.fetch(scores), self._data.positive, self._weights)
         axis = RankAxis.of(block.tabulate(scores, 0.0))
         return Ranking(axis.middles(), block.rank_sums(axis, scores, self._weights)).table

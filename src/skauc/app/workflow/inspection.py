@@ -9,7 +9,7 @@ import numpy as np
 from skauc.exceptions import InvalidParameterError
 from skauc.model import Model
 from skauc.preprocessing import TablePreprocessor
-from skauc.unwrapping import OpenedModel, as_dense, open_model
+from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 
 TABLE_UNITS = "units of the table"
 INNER_UNITS = "units of the classifier, because the steps before it cannot be undone"
@@ -71,7 +71,7 @@ def describe_model(model) -> ModelParts:
     parts : ModelParts
         Its parts. A model without centres, and an ensemble of several models, has none.
     """
-    opened = open_model(model)
+    opened = unwrap(model)
     classifier = opened.classifier
     if classifier is None:
         none = np.zeros(0)
@@ -117,7 +117,7 @@ def _parameters(classifier) -> dict:
     return shown | {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
 
 
-def _in_original_units(opened: OpenedModel, centres: np.ndarray) -> tuple[dict[str, list], str]:
+def _in_original_units(opened: UnwrappedModel, centres: np.ndarray) -> tuple[dict[str, list], str]:
     """Return the columns of the centres and their units."""
     scaling, steps = opened.model.scaling, opened.steps
     if scaling is not None:

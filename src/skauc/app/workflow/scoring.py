@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.exceptions import InvalidParameterError
-from skauc.unwrapping import open_model, positive_probabilities, ranking_scores
+from skauc.unwrapping import positive_probabilities, ranking_scores, unwrap
 
 # Number of rows that are prepared and scored at once.
 CHUNK_ROWS = 100_000
@@ -51,7 +51,7 @@ class RowScorer:
     """
 
     def __init__(self, model, threshold: float | None = None):
-        self.model, self.opened = model, open_model(model)
+        self.model, self.opened = model, unwrap(model)
         has_probabilities = hasattr(model, "predict_proba")
         if threshold is not None:
             _check_threshold(threshold, has_probabilities)

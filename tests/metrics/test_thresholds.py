@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import confusion_matrix, roc_curve
 
 from skauc.metrics import operating_points
-from skauc.metrics.operating_points import shortest_decimals
+from skauc.metrics.thresholds import shortest_decimals
 
 
 def make_rows(n_rows=300, seed=0, decimals=2, weighted=False):

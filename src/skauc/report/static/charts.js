@@ -1,5 +1,5 @@
 "use strict";
-// Small charts in SVG: axes, lines, bands and bars, drawn for the width at hand and again when it changes.
+// Small SVG charts: axes, lines, bands and bars. They are drawn again when their width changes.
 const Charts = (() => {
   const NS = "http://www.w3.org/2000/svg";
   const all = [];
@@ -13,7 +13,7 @@ const Charts = (() => {
     return node;
   }
 
-  // Round steps that give at most so many ticks between two numbers.
+  // Round steps with at most `most` ticks between two numbers.
   function ticks(low, high, most) {
     const raw = (high - low) / Math.max(most, 1);
     const power = 10 ** Math.floor(Math.log10(raw));
@@ -27,7 +27,7 @@ const Charts = (() => {
   const percent = (share) => `${number(100 * share)}%`;
 
   function frame(host, options) {
-    // On paper a drawing is scaled to its column: drawn small, its letters stay large enough.
+    // In print, the drawing is scaled to its column. A smaller drawing keeps its text large.
     const width = Math.max(onPaper ? host.clientWidth * 0.65 : host.clientWidth, 200);
     const left = options.left ?? 44;
     const pad = { left, right: 14, top: 26, bottom: 42 };
@@ -45,7 +45,7 @@ const Charts = (() => {
       add(svg, "text", { x: pad.left - 8, y: Y(t) + 4, "text-anchor": "end" }, (options.yFormat ?? percent)(t));
     }
     add(svg, "line", { class: "axis", x1: X(x0), x2: X(x1), y1: Y(y0), y2: Y(y0) });
-    let taken = -Infinity; // a label that would run into the one before it is left out
+    let taken = -Infinity; // a label that would overlap the previous one is left out
     for (const t of xTicks) {
       const label = (options.xFormat ?? percent)(t), half = label.length * 3.6;
       add(svg, "line", { class: "axis", x1: X(t), x2: X(t), y1: Y(y0), y2: Y(y0) + 4 });
@@ -70,7 +70,7 @@ const Charts = (() => {
     f.svg.insertBefore(add(f.svg, "path", { class: "band", d }), f.moving);
   }
 
-  // Bars without gaps between neighbouring edges, as one outline.
+  // A histogram as one outline.
   function bars(f, edges, heights, name) {
     let d = `M${f.X(edges[0])} ${f.Y(0)}`;
     heights.forEach((h, i) => { d += `V${f.Y(h).toFixed(1)}H${f.X(edges[i + 1]).toFixed(1)}`; });
@@ -81,7 +81,7 @@ const Charts = (() => {
     f.svg.insertBefore(add(f.svg, "circle", { class: name, cx: f.X(x), cy: f.Y(y), r: radius }), f.moving);
   }
 
-  // Register a chart: `draw(host)` makes it and returns a function that moves what moves.
+  // Register a chart: `draw(host)` draws it and returns a function that updates the threshold.
   function chart(id, draw) {
     const host = document.getElementById(id);
     if (!host) return;
@@ -100,7 +100,7 @@ const Charts = (() => {
     entry.move?.();
   }
 
-  // Call `choose(x, y)` with the place, in pixels of the drawing, that is pressed or dragged to.
+  // Call `choose(x, y)` with the position of a click or drag, in pixels of the drawing.
   function pick(host, choose) {
     if (host.dataset.picks) return;
     host.dataset.picks = "yes";

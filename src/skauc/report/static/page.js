@@ -1,5 +1,5 @@
 "use strict";
-// What the page does with its content: draws the charts and keeps everything in step with the threshold.
+// Draws the charts and updates everything when the threshold changes.
 (() => {
   const content = JSON.parse(document.getElementById("content").textContent);
   const { add, frame, line, band, bars, dot, chart, pick, percent, number } = Charts;
@@ -19,7 +19,7 @@
   const share = (x) => (x === null ? "–" : `${(100 * x).toFixed(1)}%`);
   const money = (x) => x.toLocaleString("en-US", { maximumFractionDigits: 2 });
 
-  // The entry of the greatest value; of equal ones the one in the middle of their run.
+  // The entry of the largest value. Among adjacent ties, the middle one.
   function best(value) {
     let top = value(0), first = 0, end = 0;
     for (const i of entries.slice(1)) {
@@ -40,7 +40,7 @@
     const i = current, tp = T.true_positives[i], fp = T.false_positives[i];
     $("slider").value = last - i;
     const sentence = `At a threshold of ${T.thresholds[i]}, ${count(flaggedAt(i))} of ${count(T.n_positive + T.n_negative)} rows are flagged. `
-      + `${count(tp)} of ${count(T.n_positive)} positives are found and ${count(T.n_positive - tp)} missed; ${count(fp)} flagged rows are negative.`;
+      + `${count(tp)} of ${count(T.n_positive)} positive rows are found and ${count(T.n_positive - tp)} are missed; ${count(fp)} flagged rows are negative.`;
     $("slider").setAttribute("aria-valuetext", `${T.thresholds[i]}: recall ${share(recallAt(i))}, precision ${share(precisionAt(i))}`);
     set("threshold", String(T.thresholds[i]));
     set("tp", count(tp)); set("fn", count(T.n_positive - tp)); set("fp", count(fp)); set("tn", count(T.n_negative - fp));
@@ -48,7 +48,7 @@
     set("alarms", share(alarmsAt(i))); set("balanced", share(balancedAt(i))); set("flagged", count(flaggedAt(i)));
     set("cost", money(costAt(i)));
     set("sentence", sentence);
-    set("least", `The least possible is ${money(costAt(cheapest))}, at a threshold of ${T.thresholds[cheapest]}.`);
+    set("least", `The lowest possible cost is ${money(costAt(cheapest))}, at a threshold of ${T.thresholds[cheapest]}.`);
     for (const [id, chosen] of [["to-balanced", balanced], ["to-cheapest", cheapest], ["to-own", T.own]]) {
       $(id)?.setAttribute("aria-pressed", String(chosen === i));
     }
@@ -141,13 +141,13 @@
       };
     });
   }
-  rates("roc", content.roc, { xLabel: "negatives flagged (false alarms)", yLabel: "positives found (recall)" }, [0, 1], (i) => [alarmsAt(i), recallAt(i)]);
+  rates("roc", content.roc, { xLabel: "false positive rate", yLabel: "recall" }, [0, 1], (i) => [alarmsAt(i), recallAt(i)]);
   const base = T.n_positive / (T.n_positive + T.n_negative);
-  rates("precision-recall", content.precision_recall, { xLabel: "positives found (recall)", yLabel: "precision" }, [base, base], (i) => [recallAt(i), precisionAt(i) ?? 1]);
+  rates("precision-recall", content.precision_recall, { xLabel: "recall", yLabel: "precision" }, [base, base], (i) => [recallAt(i), precisionAt(i) ?? 1]);
 
   chart("calibration", (host) => {
     const c = content.calibration;
-    // Where all is rare, or all is common, the corner that matters fills the figure.
+    // If all probabilities are small, or all are large, show that corner only.
     const lowest = Math.min(...c.predicted, ...c.low), highest = Math.max(...c.predicted, ...c.high);
     const range = highest < 0.5 ? [0, highest * 1.05] : lowest > 0.5 ? [1 - (1 - lowest) * 1.05, 1] : [0, 1];
     const f = frame(host, { x: range, y: range, ratio: 0.9, tallest: 420, xLabel: "probability", yLabel: "share of positives" });
@@ -184,7 +184,7 @@
     add(f.svg, "text", { class: "label", x: x + (end ? 6 : -6), y, "text-anchor": end ? "end" : "start" }, `chosen: ${s.chosen}`);
   });
 
-  // Recall grows along the entries: the first that reaches the wanted one flags the fewest rows.
+  // Recall increases along the entries. The first entry with the wanted recall flags the fewest rows.
   function wantRecall() {
     const wanted = Number($("wanted-recall").value) / 100;
     show(entries.find((i) => recallAt(i) >= wanted - 1e-12) ?? last);
@@ -194,7 +194,7 @@
     const good = shown.filter((i) => precisionAt(i) >= wanted - 1e-12);
     if (good.length) { show(good[good.length - 1]); return; }
     show(best((i) => precisionAt(i) ?? 0));
-    set("sentence", `No threshold has a precision of ${$("wanted-precision").value}%; this is the best there is.`);
+    set("sentence", `No threshold has a precision of ${$("wanted-precision").value}%. This is the one with the highest precision.`);
   }
   function newCosts() {
     for (const [key, id] of [["alarm", "alarm-cost"], ["miss", "miss-cost"]]) {
@@ -228,10 +228,10 @@
   $("theme").addEventListener("click", () => {
     const theme = themes[(themes.indexOf($("theme").dataset.now) + 1) % themes.length];
     wear(theme);
-    try { localStorage.setItem("skauc-theme", theme); } catch { /* a private window keeps nothing */ }
+    try { localStorage.setItem("skauc-theme", theme); } catch { /* not available in a private window */ }
   });
   let kept = "auto";
-  try { kept = localStorage.getItem("skauc-theme") ?? "auto"; } catch { /* nothing is kept */ }
+  try { kept = localStorage.getItem("skauc-theme") ?? "auto"; } catch { /* not available */ }
   wear(themes.includes(kept) ? kept : "auto");
   show(current);
 })();

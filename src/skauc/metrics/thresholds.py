@@ -1,4 +1,4 @@
-"""What a threshold does: true and false alarms at every threshold that makes a difference."""
+"""Operating points: the flagged rows of each class at every distinct threshold."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-# Decimals that a threshold may need before its full digits are used.
+from skauc.metrics.sorted_scores import effective_size, rank_rows
+
+# Thresholds are rounded to at most this many decimals, or not at all.
 _MOST_DECIMALS = 15
 
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoints:
-    """Flag a row if its score is at least a threshold: the outcome for each threshold.
+    """The flagged rows of each class at each threshold.
 
-    Entries go from the highest threshold, which flags nothing, to the lowest, which flags all.
+    A row is flagged if its score is at least the threshold. The first entry has the highest
+    threshold, which flags no row. The last entry has the lowest, which flags all rows.
 
     Attributes
     ----------
     thresholds : ndarray of shape (n_points,)
-        Short decimals, descending. Each lies above the scores of the next entry, so that it gives
-        the counts of its entry exactly as it is printed.
+        Thresholds in descending order, rounded to few decimals. Each threshold separates its
+        scores from those of the next entry, so the rounded value gives the exact counts.
     true_positives, false_positives : ndarray of shape (n_points,)
-        The weight of the positive and of the negative rows that are flagged.
+        Weight of the flagged positive rows and of the flagged negative rows.
     n_effective : tuple of two floats
-        Kish's effective number of positive and of negative rows, (sum w)^2 / sum w^2; without
-        weights, the number of rows.
+        Kish's effective number of positive and of negative rows. Without weights, these are the
+        numbers of rows.
     n_distinct : int
-        Number of entries before any thinning.
+        Number of entries before thinning.
     """
 
     thresholds: np.ndarray
@@ -53,53 +56,54 @@ class OperatingPoints:
 
     @cached_property
     def recall(self) -> np.ndarray:
-        """Share of the positive rows that is flagged: the true positive rate."""
+        """Share of the positive rows that are flagged (true positive rate)."""
         return self.true_positives / self.n_positive
 
     @cached_property
     def false_positive_rate(self) -> np.ndarray:
-        """Share of the negative rows that is flagged."""
+        """Share of the negative rows that are flagged."""
         return self.false_positives / self.n_negative
 
     @cached_property
     def precision(self) -> np.ndarray:
-        """Share of the flagged rows that is positive; 1 where nothing is flagged."""
+        """Share of the flagged rows that are positive; 1 if no row is flagged."""
         flagged = self.true_positives + self.false_positives
         return np.divide(self.true_positives, flagged, out=np.ones_like(flagged), where=flagged > 0)
 
     @property
     def balanced_accuracy(self) -> np.ndarray:
-        """Mean of the recalls of the two classes."""
+        """Mean of the recall of the two classes."""
         return (1 + self.recall - self.false_positive_rate) / 2
 
     def cost(self, false_alarm: float, miss: float) -> np.ndarray:
-        """Return the cost of all false alarms and misses."""
+        """Return the total cost of false alarms and misses at each threshold."""
         return false_alarm * self.false_positives + miss * (self.n_positive - self.true_positives)
 
     def at_recall(self, recall: float) -> int:
-        """Return the entry of the highest threshold with that recall: the fewest alarms."""
+        """Return the entry with at least this recall that flags the fewest rows."""
         return int(np.argmax(self.recall >= recall))
 
     def at_precision(self, precision: float) -> int | None:
-        """Return the entry of best recall with that precision; None where no alarm is as sure."""
+        """Return the entry of highest recall with at least this precision, or None."""
         reached = np.flatnonzero((self.precision >= precision) & (self.recall > 0))
         return int(reached[-1]) if len(reached) else None
 
     def at_least_cost(self, false_alarm: float, miss: float) -> int:
-        """Return the entry of least cost, of several the one with the fewest alarms."""
+        """Return the entry of lowest cost. Ties go to the one that flags the fewest rows."""
         return int(np.argmin(self.cost(false_alarm, miss)))
 
     def thinned(self, most: int, keep: tuple[int, ...] = ()) -> OperatingPoints:
-        """Return about ``most`` of the points, spread over both rates and the flagged share.
+        """Return about ``most`` entries, spread over both rates and the flagged share.
 
-        The corners of the convex hull of the ROC curve stay, so that the threshold of least cost is
-        there for any costs, and that of best balanced accuracy; so do the entries in ``keep``.
+        The corners of the convex hull of the ROC curve are kept. They include the threshold of
+        lowest cost for any costs, and the threshold of best balanced accuracy. The entries in
+        ``keep`` are kept too.
         """
         if len(self) <= most:
             return self
         flagged = self.true_positives + self.false_positives
         rank = np.log1p(flagged / flagged[-1] * len(self)) / np.log1p(len(self))
-        # Runs from 0 to 3: rare positives, common negatives and the first few rows all get a part.
+        # From 0 to 3. Positives, negatives and the first rows get a third of the entries each.
         clock = self.recall + self.false_positive_rate + rank
         corners = np.append(self._hull_corners(), keep)
         spread = np.searchsorted(clock, np.linspace(0, clock[-1], max(most - len(corners), 2)))
@@ -112,7 +116,7 @@ class OperatingPoints:
         )
 
     def _hull_corners(self) -> np.ndarray:
-        """Return the entries on the upper convex hull: pools of adjacent violators end there."""
+        """Return the entries on the upper convex hull: the block ends of an isotonic regression."""
         positives = np.diff(self.true_positives)
         either = positives + np.diff(self.false_positives)
         fit = isotonic_regression(positives / either, weights=either, increasing=False)
@@ -122,22 +126,23 @@ class OperatingPoints:
 def operating_points(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
 ) -> OperatingPoints:
-    """Count true and false alarms at each distinct score; the cost is one sort."""
-    distinct, place = np.unique(scores, return_inverse=True)
-    counts = [
-        np.append(0.0, np.cumsum(np.bincount(place, weights * side)[::-1]))
-        for side in (positive, ~positive)
-    ]
-    n_effective = tuple(
-        float(weights[side].sum() ** 2 / np.sum(weights[side] ** 2))
-        for side in (positive, ~positive)
+    """Count the flagged rows of each class at each distinct score. The cost is one sort."""
+    ranking = rank_rows(scores, positive, weights)
+    true_positives, false_positives = (
+        np.append(0.0, np.cumsum(side[::-1])) for side in (ranking.positives, ranking.negatives)
     )
-    thresholds = _separating_thresholds(distinct)[::-1]
-    return OperatingPoints(thresholds, *counts, n_effective, len(thresholds))
+    thresholds = _separating_thresholds(ranking.scores)[::-1]
+    return OperatingPoints(
+        thresholds,
+        true_positives,
+        false_positives,
+        n_effective=(effective_size(weights[positive]), effective_size(weights[~positive])),
+        n_distinct=len(thresholds),
+    )
 
 
 def _separating_thresholds(distinct: np.ndarray) -> np.ndarray:
-    """Return one short decimal below all scores, one between any two, and one above all."""
+    """Return a short decimal below all scores, between any two adjacent scores and above all."""
     margin = max(float(np.ptp(distinct)), abs(float(distinct[-1])), 1e-3) / 20
     low = np.concatenate([[distinct[0] - margin], distinct])
     high = np.append(distinct, distinct[-1] + margin)
@@ -145,13 +150,14 @@ def _separating_thresholds(distinct: np.ndarray) -> np.ndarray:
 
 
 def shortest_decimals(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the number with the fewest decimals in each interval low < number <= high."""
+    """Return the number with the fewest decimals in each interval low < x <= high."""
     numbers = high.copy()
     left = np.arange(len(high))
     for decimals in range(_MOST_DECIMALS + 1):
         if len(left) == 0:
             break
-        # A whole number below 2^53 over a power of ten is rounded once: it is the decimal itself.
+        # An integer below 2^53 divided by a power of ten is rounded only once, so the result is
+        # the float nearest to the decimal.
         shorter = np.floor(high[left] * 10.0**decimals) / 10.0**decimals
         fits = (low[left] < shorter) & (shorter <= high[left])
         numbers[left[fits]] = shorter[fits]
