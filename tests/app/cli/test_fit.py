@@ -17,7 +17,7 @@ QUICK = ("--no-tune", "--n-basis", 4, "--jobs", 1)
 
 def tumours(n_rows=200):
     frame = load_breast_cancer(as_frame=True).frame.iloc[:n_rows, [0, 1, 2, 3, 4, -1]]
-    return frame.assign(target=np.where(frame.target == 0, "malignant", "benign"))
+    return frame.assign(target=np.where(frame.target == 0, "yes", "no"))
 
 
 def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
@@ -26,15 +26,14 @@ def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
     options = ("--n-basis", 4, "--jobs", 1, "--report", "report.html")
     answer = run("fit", "tumours.csv", "--target", "target", *options)
     assert answer.code == 0, answer.err
-    assert answer.err == ""
+    assert "numeric:  mean radius, mean texture" in answer.err
     assert "Wrote model tumours.skauc, report report.html" in answer.out
     summary = inspect_model("tumours.skauc")["summary"]
     assert summary["chosen"]["n_basis"] <= 4
     assert summary["cv_auc"] > 0.9
     assert f"{summary['test_auc']:.4f}" in answer.out
     page = (tmp_path / "report.html").read_text()
-    assert "How well target = benign is ranked" in page
-    assert "malignant" in page
+    assert "How well target = yes is ranked" in page
 
 
 def test_the_rows_set_aside_are_not_learnt_from(customers):
@@ -79,11 +78,12 @@ def test_columns_that_are_not_used_are_named(customers):
 def test_the_positive_label_the_weights_and_columns_to_drop(tmp_path):
     table, path = tmp_path / "t.csv", tmp_path / "m.skauc"
     tumours().assign(w=1.0, spoiler=range(200)).to_csv(table, index=False)
-    options = ("--positive", "malignant", "--weights", "w", "--drop", "spoiler")
+    options = ("--positive", "no", "--weights", "w", "--drop", "spoiler")
     answer = run("fit", table, "--target", "target", *options, *QUICK, "-o", path)
-    assert "target = malignant (against benign)" in answer.out
+    assert "target = no, " in answer.out
+    assert "(the other label is yes)" in answer.out
     manifest = inspect_model(path)
-    assert manifest["summary"]["labels"] == ["benign", "malignant"]
+    assert manifest["summary"]["labels"] == ["yes", "no"]
     assert manifest["summary"]["left_out"] == ["target", "w", "spoiler"]
     assert "spoiler" not in {column["name"] for column in manifest["columns"]}
 
@@ -109,12 +109,12 @@ def test_scores_without_probabilities(tmp_path):
 
 def write_libsvm(frame, path):
     X = frame.drop(columns="target").to_numpy()
-    dump_svmlight_file(X, frame.target == "malignant", str(path), zero_based=False)
+    dump_svmlight_file(X, frame.target == "yes", str(path), zero_based=False)
 
 
 def write_arff(frame, path):
     lines = ["@RELATION t", *(f"@ATTRIBUTE '{name}' REAL" for name in frame.columns[:-1])]
-    lines += ["@ATTRIBUTE target {benign,malignant}", "@DATA"]
+    lines += ["@ATTRIBUTE target {no,yes}", "@DATA"]
     lines += [",".join(map(str, row)) for row in frame.itertuples(index=False)]
     path.write_text("\n".join(lines))
 
@@ -166,10 +166,10 @@ def test_few_rows_of_a_class_are_fitted_and_not_tested(tmp_path):
     assert answer.code == 0
     assert "The smaller class has 4 rows, too few to tune on: defaults were used." in answer.err
     assert "The smaller class has 4 rows, too few for probabilities." in answer.err
-    assert "there is no honest AUC" in answer.err
+    assert "so there is no test AUC" in answer.err
     answer = run(*words, "-o", tmp_path / "n.skauc", "--report", tmp_path / "r.html")
     assert answer.code == 2
-    assert "A report needs rows to test on" in answer.err
+    assert "A report needs test rows" in answer.err
     assert not (tmp_path / "n.skauc").exists()
 
 

@@ -90,7 +90,6 @@ def test_a_column_to_keep_that_is_not_there(customers):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: f.assign(colour="red"), "The table has the column 'colour', which the model"),
         (lambda f: f.drop(columns="age"), "The table lacks the column 'age', which the model"),
         (
             lambda f: f.assign(age="old"),
@@ -99,7 +98,7 @@ def test_a_column_to_keep_that_is_not_there(customers):
         (lambda f: f.assign(born="long ago"), "Column 'born' held dates when the model was fitted"),
     ],
 )
-def test_columns_that_are_new_missing_or_of_another_type(customers, change, message):
+def test_columns_that_are_missing_or_of_another_type(customers, change, message):
     path, scores = customers.folder / "changed.csv", customers.folder / "none.csv"
     change(customers.frame[500:]).to_csv(path, index=False)
     answer = run("predict", customers.model, path, "-o", scores)
@@ -107,4 +106,40 @@ def test_columns_that_are_new_missing_or_of_another_type(customers, change, mess
     assert message in answer.err
     assert answer.err.count("\n") == 1
     assert not scores.exists()
-    assert not list(customers.folder.glob(".none*"))
+    assert not list(customers.folder.glob(".*"))
+
+
+def test_columns_that_the_model_does_not_know_are_ignored(customers, tmp_path):
+    path = tmp_path / "more.csv"
+    customers.frame[500:].assign(colour="red", size=1).to_csv(path, index=False)
+    answer = run("predict", customers.model, path)
+    assert answer.code == 0
+    note = "Note: the model was fitted without the columns 'colour', 'size'; they are ignored.\n"
+    assert answer.err == note
+    assert answer.out == run("predict", customers.model, customers.test).out
+    assert run("evaluate", customers.model, path).err == note
+
+
+@pytest.mark.parametrize("name", ["score", "probability", "label"])
+def test_a_kept_column_named_like_an_output_column(name, customers, tmp_path):
+    path = tmp_path / "t.csv"
+    customers.frame[500:].assign(**{name: 1}).to_csv(path, index=False)
+    answer = run("predict", customers.model, path, "--keep", name)
+    assert answer.code == 2
+    assert f"--keep {name}: the output has a column of this name already." in answer.err
+
+
+def kept(customers, tmp_path, values, *options):
+    """Return a column of these values as predict copies it."""
+    path = tmp_path / "t.csv"
+    customers.frame[500 : 500 + len(values)].assign(kept=values).to_csv(path, index=False)
+    answer = run("predict", customers.model, path, "--keep", "kept", *options)
+    assert answer.code == 0, answer.err
+    return [row["kept"] for row in rows_of(answer.out)]
+
+
+def test_formulas_are_not_passed_on(customers, tmp_path):
+    values = ["=1+1", "+49 30", "-x", "@sum", "\tx", "-1.5", "plain"]
+    guarded = ["'=1+1", "'+49 30", "'-x", "'@sum", "'\tx", "-1.5", "plain"]
+    assert kept(customers, tmp_path, values) == guarded
+    assert kept(customers, tmp_path, values, "--raw") == values
