@@ -28,15 +28,18 @@ def final_estimator(model):
     )
 
 
-def columns_of(model) -> list[dict[str, str]]:
+def columns_of(model) -> list[dict[str, str | None]]:
     """Return the names and kinds of the columns that the model takes."""
     step = first_step(model)
     if isinstance(step, TablePreprocessor):
-        return [{"name": str(name), "kind": kind} for name, kind in step.columns_.items()]
+        return [
+            {"name": str(name), "kind": kind, "form": step.forms_.get(name)}
+            for name, kind in step.columns_.items()
+        ]
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{i}" for i in range(model.n_features_in_)]
-    return [{"name": str(name), "kind": "numeric"} for name in names]
+    return [{"name": str(name), "kind": "numeric", "form": None} for name in names]
 
 
 def summary_of(model) -> dict:

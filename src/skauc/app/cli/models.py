@@ -28,7 +28,10 @@ class OpenedFile:
     @property
     def kinds(self) -> dict[str, str]:
         """The kinds of the columns, for the readers of tables."""
-        return {column["name"]: column["kind"] for column in self.manifest["columns"]}
+        return {
+            column["name"]: column["kind"] if column.get("form") is None else "text"
+            for column in self.manifest["columns"]
+        }
 
     def rows(self, frame):
         """Return the features of a table as the model takes them: by name, if it knows names."""

@@ -1,12 +1,14 @@
-"""The one place where the preprocessing loads pandas."""
+"""Import pandas on first use."""
 
 from __future__ import annotations
+
+from types import ModuleType
 
 from skauc.exceptions import MissingPackageError
 
 
-def import_pandas():
-    """Return pandas, or say how to install it."""
+def import_pandas() -> ModuleType:
+    """Return pandas, or raise an error that says how to install it."""
     try:
         import pandas
     except ImportError as error:
