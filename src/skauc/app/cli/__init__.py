@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from skauc.app.cli.signals import end_workers, exit_code_of_interrupt, install_handlers
+from skauc.app.cli.signals import exit_code_of_interrupt, install_handlers, leave
 
 
 def main() -> None:
@@ -26,7 +26,10 @@ def main() -> None:
             "Install it with: pip install 'skauc[cli]'"
         )
     except KeyboardInterrupt:  # before a command has begun
-        sys.exit(exit_code_of_interrupt())
+        leave(exit_code_of_interrupt())
+    except SystemExit as end:
+        if end.code == exit_code_of_interrupt():
+            leave(end.code)
+        raise
     finally:
-        end_workers()
         gc.freeze()

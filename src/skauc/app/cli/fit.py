@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from skauc.app.tables import LabelledTable
     from skauc.app.workflow import Evaluation, ModelFacts, TableParts, Trained
 
+# The features of these files are numbers without names.
+LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
+
 
 def fit(
     table: Table,
@@ -38,6 +41,18 @@ def fit(
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COL", help="A column to leave out; repeatable."),
+    ] = None,
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to read as numbers; repeatable."),
+    ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to read as categories; repeatable."),
+    ] = None,
+    date: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to read as dates; repeatable."),
     ] = None,
     weights: Weights = None,
     n_basis: Annotated[
@@ -92,16 +107,22 @@ def fit(
     output = Path(_stem(table) + ".skauc") if output is None else output
     check_outputs(output, report, force=force, json=json, is_binary=is_standard_output(output))
     from skauc.app.workflow import ModelFacts, Recipe, train_model
+    from skauc.unwrapping import first_step
 
     started = time.perf_counter()
-    source = _Source(table, test, target, positive, tuple(drop or ()), weights, format)
+    kinds = {
+        "numeric": tuple(numeric or ()),
+        "category": tuple(category or ()),
+        "date": tuple(date or ()),
+    }
+    source = _Source(table, test, target, positive, tuple(drop or ()), weights, format, kinds)
     parts = source.read(test_share, seed)
     if report is not None and parts.test is None:
         raise InvalidParameterError(
             "A report needs test rows, and none were set aside. Pass a table with --test."
         )
     facts = ModelFacts.from_table(parts.train, target, source.left_out)
-    recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed)
+    recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed, **kinds)
     if not json:
         announce(parts, facts, recipe)
     trained = train_model(parts.train, recipe, watch, None if json else print_columns)
@@ -115,7 +136,8 @@ def fit(
     written = {"model": str(output), "report": None if report is None else str(report)}
     if json:
         test_figures = None if evaluation is None else evaluation_as_dict(evaluation)
-        print_json(written | {"summary": summary, "test": test_figures})
+        columns = first_step(trained.model).column_report_
+        print_json(written | {"summary": summary, "columns": columns, "test": test_figures})
         return
     with messages_beside(output, report):
         print_result(summary, trained, parts, evaluation, written)
@@ -132,6 +154,7 @@ class _Source:
     drop: tuple[str, ...]
     weights: str | None
     format: str | None
+    kinds: dict[str, tuple[str, ...]]
 
     @property
     def left_out(self) -> list[str]:
@@ -141,11 +164,17 @@ class _Source:
     def read(self, share: float, seed: int) -> TableParts:
         """Read the training rows and the test rows."""
         from skauc.app.tables import read_table, split_target
-        from skauc.app.workflow import ModelFacts, TableParts, split_off_test
-        from skauc.preprocessing.kinds import kind_of
+        from skauc.app.workflow import (
+            ModelFacts,
+            TableParts,
+            check_positive_is_clear,
+            split_off_test,
+        )
 
         with watch("Reading"):
-            frame = read_table(self.table, format=self.format)
+            frame = read_table(self.table, format=self.format, kinds=self._known_kinds)
+            if self.positive is None and self.target in frame.columns:
+                check_positive_is_clear(frame[self.target])
             labelled = split_target(
                 frame,
                 self.target,
@@ -156,10 +185,29 @@ class _Source:
             if self.test is None:
                 return split_off_test(labelled, share, seed)
             facts = ModelFacts.from_table(labelled, self.target, self.left_out)
-            # A column of text is read as text, even if all its values in the test table are digits.
-            kinds = {name: kind_of(labelled.X[name]) for name in labelled.X.columns}
-            test = facts.split(read_table(self.test, kinds=kinds), self.target, self.weights)
-            return TableParts(labelled, test)
+            test = read_table(self.test, kinds=_reading_kinds(labelled.X))
+            return TableParts(labelled, facts.split(test, self.target, self.weights))
+
+    @property
+    def _known_kinds(self) -> dict[str, str]:
+        """Columns to read as text: categories keep their leading zeros."""
+        if Path(self.table.removesuffix(".gz")).suffix in LIBSVM_SUFFIXES:
+            return {}
+        return dict.fromkeys(self.kinds["category"], "category") | dict.fromkeys(
+            self.kinds["date"], "date"
+        )
+
+
+def _reading_kinds(X) -> dict[str, str]:
+    """Return kinds for reading another table: what is text here is text there."""
+    from skauc.preprocessing.kinds import find_type
+
+    found = {str(name): find_type(X[name]) for name in X.columns}
+    return {
+        name: type.kind if type.form is None else "text"
+        for name, type in found.items()
+        if type is not None
+    }
 
 
 def _stem(table: str) -> str:
@@ -185,7 +233,7 @@ def _tested(trained: Trained, test: LabelledTable | None) -> tuple[Trained, Eval
 
 def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None) -> dict:
     """Return what the model file says about the training and the test."""
-    from skauc.app.workflow import too_good_columns, training_ranges
+    from skauc.app.workflow import too_good_columns
 
     auc = None if evaluation is None else evaluation.auc
     return {
@@ -202,7 +250,6 @@ def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None)
         "notes": list(trained.notes),
         "interrupted": trained.is_interrupted,
         "leak_suspects": too_good_columns(parts.train),
-        "ranges": training_ranges(parts.train),
     }
 
 

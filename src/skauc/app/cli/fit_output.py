@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Shorter fits need no announcement.
 WORTH_TELLING = 5.0
 _MOST_LISTED = 20
+_KIND_WORDS = {"numeric": "numbers", "boolean": "truth values", "date": "dates"}
 
 
 def announce(parts: TableParts, facts: ModelFacts, recipe: Recipe) -> None:
@@ -32,15 +33,24 @@ def announce(parts: TableParts, facts: ModelFacts, recipe: Recipe) -> None:
 
 
 def print_columns(step: TablePreprocessor) -> None:
-    """Print the kind of each column, and which columns are not used."""
+    """Print the kind of each column, which values did not parse, and which columns are unused."""
     kinds: dict[str, list[str]] = {}
-    for name, kind in step.columns_.items():
-        kinds.setdefault(kind, []).append(str(name))
+    for column in step.column_report_:
+        if column["dropped"] is None:
+            form = "" if column["form"] is None else f" ({column['form']})"
+            kinds.setdefault(column["kind"], []).append(f"{column['name']}{form}")
     for kind, names in kinds.items():
         more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
         say(f"{kind + ':':10s}{', '.join(names[:_MOST_LISTED])}{more}")
-    for name, reason in step.dropped_.items():
-        say(f"Column {name!r} is not used: it {reason}.")
+    for column in step.column_report_:
+        if column["dropped"] is not None:
+            say(f"Column {column['name']!r} is not used: it {column['dropped']}.")
+        elif column["n_unparsed"]:
+            values = ", ".join(map(repr, column["unparsed"]))
+            say(
+                f"Column {column['name']!r}: {column['n_unparsed']:,} values are no "
+                f"{_KIND_WORDS[column['kind']]} and count as missing: {values}."
+            )
 
 
 def print_result(

@@ -70,7 +70,7 @@ def predict(
     opened = open_file(model)
     from skauc.app.workflow import InputCheck, RowScorer
 
-    check = InputCheck(opened.model, opened.manifest["summary"])
+    check = InputCheck(opened.model)
     scorer = RowScorer(opened.model, threshold)
     pieces = _Pieces(opened, scorer, check, keep)
     if json and is_piped:
@@ -106,27 +106,22 @@ class _Pieces:
 
     def read(self, table: str, format: str | None) -> Iterator[dict[str, list]]:
         """Yield the output columns of the next rows."""
-        from skauc.app.tables import iterate_table
+        from skauc.app.tables import iterate_with_text
 
-        pieces = iterate_table(table, CHUNK_ROWS, format=format, kinds=self.opened.kinds)
-        for number, frame in enumerate(pieces):
+        kinds = self.opened.kinds
+        pieces = iterate_with_text(table, self.keep, CHUNK_ROWS, format=format, kinds=kinds)
+        for number, (frame, text) in enumerate(pieces):
             if number == 0:
-                self._check_columns(frame)
-            yield self._score(frame)
+                self.opened.note_unused(frame, self.keep)
+            yield self._score(frame, text)
 
-    def _check_columns(self, frame) -> None:
-        for name in self.keep:
-            if name not in frame.columns:
-                raise InvalidParameterError(f"--keep {name}: the table has no such column.")
-        self.opened.note_unused(frame, self.keep)
-
-    def _score(self, frame) -> dict[str, list]:
+    def _score(self, frame, text) -> dict[str, list]:
         X = self.opened.rows(frame)
         rows = self.scorer(X)
         self.check.add(X, rows.scores)
         self.n_rows += len(rows.flagged)
         self.n_flagged += int(rows.flagged.sum())
-        columns = {name: frame[name].tolist() for name in self.keep}
+        columns = {name: text[name].tolist() for name in self.keep}
         columns["score"] = rows.scores.tolist()
         if rows.probabilities is not None:
             columns["probability"] = rows.probabilities.tolist()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from contextlib import suppress
 
 _received: list[int] = []
 
@@ -32,3 +34,16 @@ def end_workers() -> None:
     if multiprocessing is not None:  # without it there is none
         for process in multiprocessing.active_children():
             process.terminate()
+
+
+def leave(code: int) -> None:
+    """End the program at once.
+
+    A pool of workers that is interrupted while it starts makes the interpreter wait for them
+    forever, so its clean-up is skipped. Temporary files of joblib are removed by its tracker.
+    """
+    end_workers()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(code)

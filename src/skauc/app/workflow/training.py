@@ -61,6 +61,9 @@ class Recipe:
     engine: str = "auto"
     n_jobs: int | None = None
     seed: int = 0
+    numeric: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +134,12 @@ def train_model(
     learning, held_out = table, None
     if recipe.calibrate:
         learning, held_out = held_out_for_calibration(table, recipe.seed)
-    preprocessor = TablePreprocessor(random_state=recipe.seed)
+    preprocessor = TablePreprocessor(
+        random_state=recipe.seed,
+        numeric=recipe.numeric,
+        category=recipe.category,
+        date=recipe.date,
+    )
     with watch("Preparing the columns"):
         X = preprocessor.fit_transform(learning.X, learning.y)
     if on_prepared is not None:
