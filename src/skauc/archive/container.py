@@ -26,6 +26,10 @@ class ArchiveError(ValueError):
     """A file is not an archive of this format, is damaged, or takes too much memory."""
 
 
+class ArchiveSizeError(ArchiveError):
+    """An archive takes more memory than the limits allow."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """How much memory an archive may take.

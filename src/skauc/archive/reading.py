@@ -23,6 +23,7 @@ from skauc.archive.container import (
     KINDS,
     Archive,
     ArchiveError,
+    ArchiveSizeError,
     Limits,
     digest_of,
     problem_with,
@@ -155,13 +156,13 @@ def _checked_members(
             raise ArchiveError(f"the compression of its member {name!r} is not supported")
     total, allowed = sum(info.file_size for info in infos), limits.total(file_size)
     if total > allowed:
-        raise ArchiveError(f"it expands to {total} bytes; at most {allowed} may be read")
+        raise ArchiveSizeError(f"it expands to {total} bytes; at most {allowed} may be read")
     return by_name
 
 
 def _read_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most_bytes: int) -> dict:
     if info.file_size > most_bytes:
-        raise ArchiveError(
+        raise ArchiveSizeError(
             f"its header expands to {info.file_size} bytes; at most {most_bytes} may be read"
         )
     with archive.open(info) as stream:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 import skauc
 from skauc.archive import (
     ArchiveError,
+    ArchiveSizeError,
     Limits,
     is_integer,
     read_archive,
@@ -140,7 +141,7 @@ def load_model(path, *, max_bytes=None):
             _checked_header(path, file, max_bytes)
             return _decode(file, Limits(max_bytes))
         except ArchiveError as error:
-            raise ModelFileError(f"{path} cannot be loaded: {error}. {_RESCUE}") from error
+            raise _refused(path, error) from error
 
 
 def inspect_model(path, *, max_bytes=None) -> dict:
@@ -166,10 +167,15 @@ def inspect_model(path, *, max_bytes=None) -> dict:
         try:
             return check_manifest(_checked_header(path, file, max_bytes))
         except ArchiveError as error:
-            raise ModelFileError(f"{path} cannot be loaded: {error}. {_RESCUE}") from error
+            raise _refused(path, error) from error
 
 
-_RESCUE = "Get the file from its author again, or save the model again."
+def _refused(path: Path, error: ArchiveError) -> ModelFileError:
+    if isinstance(error, ArchiveSizeError):
+        advice = "If you trust the file, pass a larger `max_bytes`."
+    else:
+        advice = "Get the file from its author again, or save the model again."
+    return ModelFileError(f"{path} cannot be loaded: {error}. {advice}")
 
 
 def _opened(path: Path) -> BinaryIO:
