@@ -52,6 +52,8 @@ def check_outputs(
 
 
 def _check_file(path: Path, force: bool) -> None:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return  # a pipe or a device, such as /dev/null
     if path.is_dir():
         raise InvalidParameterError(f"{path} is a folder. Name a file in it.")
     if path.exists() and not force:

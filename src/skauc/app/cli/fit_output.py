@@ -22,7 +22,7 @@ def announce(parts: TableParts, facts: ModelFacts, recipe: Recipe) -> None:
     """Print which label is positive, and how long the training is going to take."""
     from skauc.app.workflow import estimate_seconds
 
-    seconds = estimate_seconds(len(parts.train.y), parts.train.X.shape[1], recipe)
+    seconds = estimate_seconds(len(parts.train.y), recipe)
     if seconds < WORTH_TELLING:
         return
     say(f"Positive label: {_positive(facts.target, facts.labels, parts.train)}.")
@@ -48,7 +48,7 @@ def print_columns(step: TablePreprocessor) -> None:
         elif column["n_unparsed"]:
             values = ", ".join(map(repr, column["unparsed"]))
             say(
-                f"Column {column['name']!r}: {column['n_unparsed']:,} values are no "
+                f"Column {column['name']!r}: {column['n_unparsed']:,} values are not "
                 f"{_KIND_WORDS[column['kind']]} and count as missing: {values}."
             )
 
