@@ -17,8 +17,9 @@ pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl
 def security(tmp_path):
     """A certificate for the scheduler, the workers and the client."""
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=skauc -keyout".split()
-    subprocess.run([*make, key, "-out", cert], check=True, capture_output=True)
+    request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=skauc"]
+    files = ["-keyout", key, "-out", cert]
+    subprocess.run(["openssl", *request, *files], check=True, capture_output=True)
     parts = ("scheduler", "worker", "client")
     files = {f"tls_{part}_cert": str(cert) for part in parts}
     files |= {f"tls_{part}_key": str(key) for part in parts}

@@ -1,6 +1,7 @@
 """``skauc fit``, from tables in files to models and reports."""
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from skauc import inspect_model, load_model
 from skauc.app.tables import read_table
+from skauc.exceptions import ModelFileError
 
 QUICK = ("--no-tune", "--n-basis", 4, "--jobs", 1)
 
@@ -197,3 +199,76 @@ def test_a_column_that_gives_the_answer_away_is_named(tmp_path):
     answer = run(*words, tmp_path / "b.skauc", "--json")
     assert answer.err == ""
     assert answer.json["summary"]["leak_suspects"] == ["paid back"]
+
+
+def written_as_text(n_rows=120):
+    """Numbers and dates as people write them, and a code with leading zeros."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % 3 == 0
+    paid = [f"${value:,.2f}" for value in rng.normal(2000 + 900 * y, 400)]
+    paid[5] = "unknown"
+    return pd.DataFrame(
+        {
+            "paid": paid,
+            "code": rng.choice(["007", "042", "100"], n_rows),
+            "seen": [f"{day:02d}/03/2024" for day in rng.integers(1, 29, n_rows)],
+            "y": y,
+        }
+    )
+
+
+def test_the_kind_of_each_column_is_printed(tmp_path):
+    written_as_text().to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "y", *QUICK, "-o", tmp_path / "m")
+    assert answer.code == 0, answer.err
+    lines = answer.err.splitlines()
+    assert "numeric:  paid ($1,234.5), code" in lines
+    assert "date:     seen (%d/%m/%Y)" in lines
+    message = "Column 'paid': 1 values are not numbers and count as missing: 'unknown'."
+    assert message in lines
+
+
+def test_the_kind_of_a_column_can_be_chosen(tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "m.skauc"
+    written_as_text().to_csv(path, index=False)
+    options = ("--category", "code", "--category", "seen", "--numeric", "paid", "--json")
+    answer = run("fit", path, "--target", "y", *options, *QUICK, "-o", model)
+    assert answer.code == 0, answer.err
+    kinds = {column["name"]: column["kind"] for column in answer.json["columns"]}
+    assert kinds == {"paid": "numeric", "code": "category", "seen": "category"}
+    centres = run("inspect", model, "--json").json["model"]["centres"]
+    assert {centre["values"]["code"] for centre in centres} <= {"007", "042", "100", ""}
+    assert run("predict", model, path).code == 0
+    answer = run("fit", path, "--target", "y", "--date", "sen", *QUICK, "-o", tmp_path / "n")
+    assert answer.code == 2
+    assert "'sen'" in answer.err
+
+
+def test_a_long_fit_says_how_long_it_takes(tmp_path, monkeypatch):
+    """And how to make it quicker, before it begins."""
+    monkeypatch.setattr("skauc.app.workflow.train_model", interrupt)
+    tumours(200).to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", "--jobs", 1)
+    assert answer.code == 130
+    first, second, *_ = answer.err.splitlines()
+    assert first.startswith("Positive label: target = yes, ")
+    assert re.match(r"Choosing the settings by cross-validation takes about \d+ s\.", second)
+    assert "--quick skips the search" in second
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", "--quick")
+    assert answer.err == "skauc: Interrupted. Nothing was written.\n"
+
+
+def interrupt(*args):
+    raise KeyboardInterrupt
+
+
+def test_what_cannot_be_saved_is_not_trained(tmp_path, monkeypatch):
+    def refuse(estimator):
+        raise ModelFileError("The model cannot be stored: it is too odd.")
+
+    monkeypatch.setattr("skauc.persistence.check_savable", refuse)
+    monkeypatch.setattr("skauc.sparse.SparseKernelAUC.fit", interrupt)
+    tumours(120).to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", *QUICK)
+    assert answer.code == 2
+    assert answer.err.endswith("it is too odd.\n")

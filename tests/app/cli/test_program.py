@@ -79,17 +79,13 @@ import os, signal, sys
 from skauc.app.cli import main, progress as _progress, fit
 
 class Interrupt(_progress.Tick):
-    def __init__(self): pass
-    def __call__(self, estimator, n_done, n_tasks): self.count(n_done)
-    def on_fit_task_end(self, estimator, context):
-        if context.parent is not None: self.count(context.task_id + 1)
-    def count(self, n_done):
+    def __call__(self, estimator, n_done, n_tasks):
         if n_done == 3: os.kill(os.getpid(), signal.SIGINT)
 
 from contextlib import contextmanager
 @contextmanager
 def watch(stage, n_tasks=None):
-    yield (Interrupt(),) if n_tasks else ()
+    yield (Interrupt(_progress.State(stage)),) if n_tasks else ()
 
 fit.watch = watch
 main()
@@ -170,7 +166,7 @@ def test_interrupted_while_tuning(tmp_path):
     assert answer.returncode == 130, answer.stderr
     assert answer.stderr.endswith(
         "skauc: Interrupted. The best model so far is in t.skauc. It has the best settings "
-        "that were found before the interrupt.\n"
+        "found before the interrupt.\n"
     )
     shown = json.loads(program("inspect", "t.skauc", "--json", cwd=tmp_path).stdout)
     assert shown["summary"]["interrupted"]

@@ -21,6 +21,7 @@ from skauc.exceptions import InvalidParameterError
 if TYPE_CHECKING:
     from skauc.app.tables import LabelledTable
     from skauc.app.workflow import Evaluation, ModelFacts, TableParts, Trained
+    from skauc.preprocessing import TablePreprocessor
 
 # The features of these files are numbers without names.
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
@@ -125,7 +126,7 @@ def fit(
     recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed, **kinds)
     if not json:
         announce(parts, facts, recipe)
-    trained = train_model(parts.train, recipe, watch, None if json else print_columns)
+    trained = train_model(parts.train, recipe, watch, _check_columns if json else _show_columns)
     trained, evaluation = _tested(trained, parts.test)
     summary = facts.as_summary() | _figures(parts, trained, evaluation)
     seconds = round(time.perf_counter() - started, 1)
@@ -141,6 +142,21 @@ def fit(
         return
     with messages_beside(output, report):
         print_result(summary, trained, parts, evaluation, written)
+
+
+def _check_columns(step: TablePreprocessor) -> None:
+    """Raise an error before the training if the model could not be saved after it."""
+    from sklearn.pipeline import make_pipeline
+
+    from skauc.persistence import check_savable
+    from skauc.sparse import SparseKernelAUC
+
+    check_savable(make_pipeline(step, SparseKernelAUC()))
+
+
+def _show_columns(step: TablePreprocessor) -> None:
+    _check_columns(step)
+    print_columns(step)
 
 
 @dataclass(frozen=True)
