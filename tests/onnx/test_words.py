@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skauc.persistence.words import word_pattern
+from skauc.onnx.words import word_pattern
 
 WORDS = ["ab", "k9", "i_i", "straße", "él", "ой", "οδος", "日本", "ali", "stanbul", "a1²"]
 PIECES = [
