@@ -100,7 +100,8 @@ def _built(content: bytes, parts: list[Any]) -> Any:
         if isinstance(each, BaseEstimator) and not is_own(each):
             _check_estimator(each)
         elif isinstance(each, np.random.RandomState):
-            require(0 <= each.get_state(legacy=True)[2] <= 624, "a random state is")
+            state: Any = each.get_state(legacy=True)
+            require(0 <= state[2] <= 624, "a random state is")
     check_scores(model)
     _warn_of_versions([each.message for each in caught])
     return model

@@ -126,7 +126,7 @@ def _floats(items: list) -> np.ndarray:
 def _dictionary(pairs: list) -> dict:
     require(all(type(pair) is list and len(pair) == 2 for pair in pairs), "a dictionary is")
     require(all(type(key) in _KEYS for key, _ in pairs), "the key of a dictionary is")
-    return {key: value for key, value in pairs}
+    return dict(pairs)
 
 
 _FROM_LIST: dict[str, Callable[[list], Any]] = {
