@@ -35,6 +35,12 @@ HOMES = {
     "AdaOAM": "skauc.online",
     "SAdaOAM": "skauc.online",
 }
+# Our preprocessing steps. Their fitted attributes are plain values and arrays.
+STEPS = {
+    "ArcSinh": "skauc.preprocessing",
+    "DateFeatures": "skauc.preprocessing",
+    "TablePreprocessor": "skauc.preprocessing",
+}
 # A loaded model must not start processes or write files that its author chose.
 RESET = ("n_jobs", "checkpoint")
 # What a fit went through. It is kept on request.
@@ -56,6 +62,45 @@ def estimator_class(name: Any) -> type:
 def is_own(model: Any) -> bool:
     """Return whether this is an estimator of skauc, and not a preprocessing step."""
     return isinstance(model, RankingClassifier)
+
+
+def is_own_step(step: Any) -> bool:
+    """Return whether this is a preprocessing step of skauc that plain values can hold."""
+    home = STEPS.get(type(step).__name__)
+    if home is None or getattr(import_module(home), type(step).__name__) is not type(step):
+        return False
+    try:
+        encode_step(step, "", {})
+    except ArchiveError:
+        return False
+    return True
+
+
+def encode_step(step: Any, prefix: str, arrays: Arrays) -> dict[str, Any]:
+    """Return the header of a step, fitted or not, and add its arrays under a prefix."""
+    encoder, parameters = Encoder(arrays), step.get_params(deep=False)
+    attributes = {name: value for name, value in vars(step).items() if name not in parameters}
+    require(all(name.endswith("_") for name in attributes), "its configuration is")
+    return {
+        "class": type(step).__name__,
+        "parameters": _encode_parameters(step),
+        "attributes": {
+            name: encoder.encode(value, f"{prefix}{name}") for name, value in attributes.items()
+        },
+    }
+
+
+def decode_step(header: Any, arrays: Arrays) -> Any:
+    """Build the step that `encode_step` took apart."""
+    require(isinstance(header, dict), "its step is")
+    name = header.get("class")
+    require(isinstance(name, str) and name in STEPS, "the name of its step is")
+    kind = getattr(import_module(STEPS[name]), name)
+    step = _with_parameters(kind, header.get("parameters"))
+    attributes = decode(header.get("attributes"), arrays)
+    _check_names(attributes)
+    vars(step).update(attributes)
+    return step
 
 
 def encode_estimator(
@@ -171,10 +216,7 @@ def _best(estimator, parameters: Any):
 
 def _check_attributes(attributes: Any) -> None:
     """Refuse names that no fit sets, and values that every fit sets in another way."""
-    require(isinstance(attributes, dict), "its attributes are")
-    for name in attributes:
-        require(name.isidentifier() and name.endswith("_"), "the names of its attributes are")
-        require(not name.startswith("_"), "the names of its attributes are")
+    _check_names(attributes)
     n_features, classes = attributes.get("n_features_in_"), attributes.get("classes_")
     require(is_integer(n_features, 1, _MOST_FEATURES), "its number of features is")
     require(isinstance(classes, np.ndarray) and classes.ndim == 1, "its classes are")
@@ -187,6 +229,13 @@ def _check_attributes(attributes: Any) -> None:
         doubles = (np.dtype(np.float64),)
         spread = attributes["feature_spread_"]
         checked_array(spread, doubles, (n_features,), "the spread of its features is")
+
+
+def _check_names(attributes: Any) -> None:
+    require(isinstance(attributes, dict), "its attributes are")
+    for name in attributes:
+        is_name = isinstance(name, str) and name.isidentifier() and name.endswith("_")
+        require(is_name and not name.startswith("_"), "the names of its attributes are")
 
 
 def _relearnt(estimator, header: dict, arrays: Arrays, n_features: int) -> dict[str, Any]:

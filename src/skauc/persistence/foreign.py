@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import warnings
+from collections import UserList
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -19,7 +20,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from skauc.archive import ArchiveError, is_integer, require
 from skauc.exceptions import MissingPackageError
-from skauc.persistence.estimators import RESET, is_own
+from skauc.persistence.estimators import RESET, is_own, is_own_step
 from skauc.persistence.probe import check_scores
 from skauc.persistence.shell_audit import TRUSTED, audit_shell
 
@@ -31,6 +32,10 @@ _PLAIN = (str, int, float, bool, type(None))
 _RESET = (*RESET, "memory")
 
 
+# Attributes that later versions of scikit-learn have in addition: where their values come from.
+_NEWER_ATTRIBUTES = {("SimpleImputer", "_fill_dtype"): "_fit_dtype"}
+
+
 class Part:
     """Takes the place of an object that is not stored by skops."""
 
@@ -40,9 +45,9 @@ class Part:
 
 def take_apart(model: Any) -> tuple[bytes, list[Any]]:
     """Return the shell of a model as skops stores it, and the parts that it leaves to us."""
-    parts = [each for each in walk(model) if is_own(each) or _is_long_and_plain(each)]
+    taken = [each for each in walk(model) if _is_part(each)]
     # A copy finds its objects in the memo first.
-    memo: dict[int, Any] = {id(part): Part(number) for number, part in enumerate(parts)}
+    memo: dict[int, Any] = {id(each): Part(number) for number, each in enumerate(taken)}
     try:
         shell = copy.deepcopy(model, memo)
         content = _import_skops().dumps(shell)
@@ -52,7 +57,7 @@ def take_apart(model: Any) -> tuple[bytes, list[Any]]:
         raise ArchiveError(f"a step cannot be stored by skops ({_brief(error)})") from error
     audit_shell(content)
     _check_trusted(content)
-    return content, parts
+    return content, [list(each) if _is_list_of_columns(each) else each for each in taken]
 
 
 def put_together(content: np.ndarray, parts: list[Any], version: str | None) -> Any:
@@ -95,7 +100,8 @@ def _built(content: bytes, parts: list[Any]) -> Any:
         if isinstance(each, BaseEstimator) and not is_own(each):
             _check_estimator(each)
         elif isinstance(each, np.random.RandomState):
-            require(0 <= each.get_state(legacy=True)[2] <= 624, "a random state is")
+            state: Any = each.get_state(legacy=True)
+            require(0 <= state[2] <= 624, "a random state is")
     check_scores(model)
     _warn_of_versions([each.message for each in caught])
     return model
@@ -110,6 +116,9 @@ def _part(placeholder: Part, parts: list[Any]) -> Any:
 def _check_estimator(estimator: BaseEstimator) -> None:
     """Check the parameters of a step, and reset those that reach beyond the model."""
     own = vars(estimator)
+    for (kind, name), source in _NEWER_ATTRIBUTES.items():
+        if type(estimator).__name__ == kind and source in own:
+            own.setdefault(name, own[source])
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
         if name == "self" or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
@@ -158,7 +167,7 @@ def walk(model: Any) -> Iterator[Any]:
             continue
         seen.add(id(each))
         yield each
-        if is_own(each) or _is_long_and_plain(each):
+        if _is_part(each):
             continue
         waiting.extend(_content(each))
 
@@ -178,6 +187,17 @@ def _content(value: Any) -> list:
     return list(getattr(value, "__dict__", {}).values())
 
 
+def _is_part(value: Any) -> bool:
+    if is_own(value) or is_own_step(value):
+        return True
+    return _is_list_of_columns(value) or _is_long_and_plain(value)
+
+
+def _is_list_of_columns(value: Any) -> bool:
+    """Return whether this is a list of a type that only some versions of scikit-learn have."""
+    return isinstance(value, UserList) and type(value).__name__ == "_RemainderColsList"
+
+
 def _is_long_and_plain(value: Any) -> bool:
     """Return whether this is a list, dictionary or array of many words and numbers."""
     n_values = None if type(value) in _PLAIN else _count_plain(value, 0)
@@ -190,7 +210,7 @@ def _count_plain(value: Any, depth: int) -> int | None:
         return 1
     if isinstance(value, np.ndarray):
         items = value.tolist() if value.dtype == object and value.ndim == 1 else None
-    elif type(value) is dict and all(type(key) is str and key[:1] != "$" for key in value):
+    elif type(value) is dict and all(type(key) in _PLAIN for key in value):
         items = list(value.values())
     else:
         items = value if type(value) in (list, tuple) else None

@@ -22,7 +22,14 @@ from skauc.archive import (
 )
 from skauc.exceptions import ModelFileError
 from skauc.model_arrays import Arrays
-from skauc.persistence.estimators import decode_estimator, encode_estimator, is_own
+from skauc.persistence.estimators import (
+    decode_estimator,
+    decode_step,
+    encode_estimator,
+    encode_step,
+    is_own,
+    is_own_step,
+)
 from skauc.persistence.summary import (
     FORMAT,
     FORMAT_VERSION,
@@ -217,14 +224,18 @@ def _encode(model, summary, *, history: bool) -> tuple[dict[str, Any], Arrays]:
         shell, parts = take_apart(model)
         arrays[_SHELL] = np.frombuffer(shell, np.uint8)
     manifest = make_manifest(model, summary, has_shell=_SHELL in arrays)
-    encoder = Encoder(arrays)
     headers = [
-        {"estimator": encode_estimator(part, f"{number}.", arrays, history=history)}
-        if is_own(part)
-        else {"value": encoder.encode(part, f"{number}.value")}
-        for number, part in enumerate(parts)
+        _encode_part(part, f"{number}.", arrays, history) for number, part in enumerate(parts)
     ]
     return {**manifest, "parts": headers}, arrays
+
+
+def _encode_part(part: Any, prefix: str, arrays: Arrays, history: bool) -> dict[str, Any]:
+    if is_own(part):
+        return {"estimator": encode_estimator(part, prefix, arrays, history=history)}
+    if is_own_step(part):
+        return {"step": encode_step(part, prefix, arrays)}
+    return {"value": Encoder(arrays).encode(part, f"{prefix}value")}
 
 
 def _decode(file: BinaryIO, limits: Limits):
@@ -248,16 +259,17 @@ def _decode(file: BinaryIO, limits: Limits):
 
 def _decode_part(part: Any, prefix: str, arrays: Arrays) -> Any:
     require(isinstance(part, dict) and len(part) == 1, "its parts are")
-    if "estimator" not in part:
-        require("value" in part, "its parts are")
-        return decode(part["value"], arrays)
     try:
-        return decode_estimator(part["estimator"], prefix, arrays)
+        if "estimator" in part:
+            return decode_estimator(part["estimator"], prefix, arrays)
+        if "step" in part:
+            return decode_step(part["step"], arrays)
+        return decode(part["value"], arrays)
     except ArchiveError:
         raise
     except Exception as error:  # values of unexpected types fail in many ways
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        raise ArchiveError(f"its estimator cannot be built ({reason})") from error
+        raise ArchiveError(f"a part of it cannot be built ({reason})") from error
 
 
 def check_savable(estimator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +13,6 @@ from sklearn.pipeline import Pipeline
 
 from skauc.archive import ArchiveError, require
 from skauc.preprocessing import TablePreprocessor
-from skauc.preprocessing.optional import import_pandas
 from skauc.unwrapping import first_step, layers_of, ranking_scores
 
 # Steps that take any row of numbers. Others may refuse a row of zeros.
@@ -26,16 +26,18 @@ _TAKE_ALL = {
 def check_scores(model: Any) -> None:
     """Score one row; raise an error if that fails for a reason that is not the row's.
 
-    The row has no values for a `TablePreprocessor`, and zeros for all other models.
+    The row stands for zeros behind a `TablePreprocessor`, and is zeros for all other models.
     """
-    row = _row_for(model)
-    if row is None:
-        return
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
+            row = _row_for(model)
+            if row is None:
+                return
             scores = ranking_scores(model, row)
             labels = model.predict(row)
+    except ArchiveError:
+        raise
     except ValueError as error:
         if all(type(step).__name__ in _TAKE_ALL for step in _steps_of(model)):
             raise ArchiveError(f"it cannot score a row ({_brief(error)})") from error
@@ -50,8 +52,7 @@ def _row_for(model: Any) -> Any:
     """Return one row, or None for a model that does not say which columns it takes."""
     first = first_step(model)
     if isinstance(first, TablePreprocessor):
-        frame = import_pandas().DataFrame({name: [None] for name in first.columns_}, dtype=object)
-        return frame
+        return first.inverse_transform(np.zeros((1, len(first.get_feature_names_out()))))
     n_features = getattr(first, "n_features_in_", None)
     if n_features is None:
         return None
@@ -59,7 +60,8 @@ def _row_for(model: Any) -> Any:
     row = np.zeros((1, n_features))
     names = getattr(first, "feature_names_in_", None)
     if isinstance(first, ColumnTransformer) and names is not None:
-        return import_pandas().DataFrame(row, columns=names)
+        pandas = sys.modules.get("pandas")  # whatever made the model's names
+        return None if pandas is None else pandas.DataFrame(row, columns=names)
     return row
 
 

@@ -35,7 +35,6 @@ TRUSTED = _FUNCTIONS | {
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.calibration._TemperatureScaling",
-    "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.metrics._scorer._CurveScorer",
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.metrics._scorer._Scorer",

@@ -6,6 +6,7 @@ Values that JSON does not have are objects with one key that begins with ``$``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,9 @@ from skauc.archive import ArchiveError, require
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _DEEPEST = 20
+_KEYS = (str, int, float, bool, type(None))
+# Shorter arrays are kept in the header: each array in a file takes some hundred bytes.
+_SHORT = 16
 # Dataclasses that these packages export can be values of parameters.
 _PACKAGES = ("skauc.sparse", "skauc.rank_svm", "skauc.structural", "skauc.online")
 
@@ -53,22 +57,30 @@ class Encoder:
         raise ArchiveError(f"{name} is of type {type(value).__name__}, which cannot be stored")
 
     def _array(self, array: np.ndarray, name: str) -> dict:
-        if array.dtype != object:
-            self.arrays[name] = array
-            return {"$array": name}
-        if array.ndim != 1:
+        if array.dtype == object and array.ndim == 1:
+            return {"$objects": [self.encode(each, name) for each in array.tolist()]}
+        if array.dtype.kind == "U" and array.ndim == 1 and _is_dense(array.tolist()):
+            return {"$strings": array.tolist()}
+        if array.dtype == np.float64 and array.ndim == 1 and len(array) <= _SHORT:
+            return {"$floats": [self.encode(each, name) for each in array.tolist()]}
+        if array.dtype == object:
             raise ArchiveError(f"{name} is an array of objects, which cannot be stored")
-        return {"$objects": [self.encode(each, name) for each in array.tolist()]}
+        self.arrays[name] = array
+        return {"$array": name}
 
     def _fields(self, values: dict, name: str) -> dict:
-        for key in values:
-            if type(key) is not str or key.startswith("$"):
-                raise ArchiveError(f"{name} has the key {key!r}, which cannot be stored")
-        return {key: self.encode(value, f"{name}.{i}") for i, (key, value) in _numbered(values)}
+        items = list(values.items())
+        encoded = [self.encode(value, f"{name}.{i}") for i, (_, value) in enumerate(items)]
+        if all(type(key) is str and not key.startswith("$") for key in values):
+            return dict(zip(values, encoded, strict=True))
+        keys = [self.encode(key, name) for key in values]
+        return {"$dict": [list(pair) for pair in zip(keys, encoded, strict=True)]}
 
 
-def _numbered(values: dict):
-    return enumerate(values.items())
+def _is_dense(strings: list[str]) -> bool:
+    """Return whether an array of strings takes little more memory than its characters."""
+    longest = max(map(len, strings), default=0)
+    return len(strings) * longest <= 16 * sum(map(len, strings)) + 10_000
 
 
 def decode(value: Any, arrays: dict[str, np.ndarray], depth: int = 0) -> Any:
@@ -91,13 +103,39 @@ def decode(value: Any, arrays: dict[str, np.ndarray], depth: int = 0) -> Any:
     if special == ["$array"]:
         require(isinstance(content, str) and content in arrays, "the name of an array is")
         return arrays[content]
-    require(special in (["$tuple"], ["$objects"]) and isinstance(content, list), "a value is")
-    items = [decode(each, arrays, depth + 1) for each in content]
-    if special == ["$tuple"]:
-        return tuple(items)
+    require(special[0] in _FROM_LIST and isinstance(content, list), "a value is")
+    return _FROM_LIST[special[0]]([decode(each, arrays, depth + 1) for each in content])
+
+
+def _objects(items: list) -> np.ndarray:
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
+
+
+def _strings(items: list) -> np.ndarray:
+    require(all(type(each) is str for each in items) and _is_dense(items), "a list of words is")
+    return np.array(items, dtype=str)
+
+
+def _floats(items: list) -> np.ndarray:
+    require(all(type(each) is float for each in items), "a list of numbers is")
+    return np.array(items, dtype=np.float64)
+
+
+def _dictionary(pairs: list) -> dict:
+    require(all(type(pair) is list and len(pair) == 2 for pair in pairs), "a dictionary is")
+    require(all(type(key) in _KEYS for key, _ in pairs), "the key of a dictionary is")
+    return dict(pairs)
+
+
+_FROM_LIST: dict[str, Callable[[list], Any]] = {
+    "$tuple": tuple,
+    "$objects": _objects,
+    "$strings": _strings,
+    "$floats": _floats,
+    "$dict": _dictionary,
+}
 
 
 def is_parameter_type(kind: type) -> bool:
