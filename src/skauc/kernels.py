@@ -105,7 +105,9 @@ class CentredRBF:
         moved = np.subtract(centres, origin, dtype=np.float64) * root
         squares = row_norms(moved, squared=True)
         reach = squares.max(initial=0.0)
-        if reach > _FLOAT64_REACH and dtype == np.float64:
+        if not reach <= _FLOAT64_REACH and dtype == np.float64:
+            origin = _nearest_to_zero(centres)
+            moved = np.subtract(centres, origin, dtype=np.float64) * root
             return cls(origin, root, ratios, moved, None)
         n_features = centres.shape[1]
         right = np.empty(
@@ -115,6 +117,17 @@ class CentredRBF:
         right[n_features] = -ratios
         right[n_features + 1] = -ratios * squares
         return cls(origin, root, ratios, moved, right)
+
+
+def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
+    """Return the value of least magnitude of each feature.
+
+    Moved to it, no centre is farther from zero than before, up to a factor of two: differences
+    between small values keep all of their digits beside one centre of 1e20. Moved to the mean,
+    they would lose them.
+    """
+    nearest = np.abs(centres).argmin(axis=0)
+    return centres[nearest, np.arange(centres.shape[1])]
 
 
 def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, bench: Workbench) -> Columns:

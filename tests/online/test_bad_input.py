@@ -31,7 +31,7 @@ def bad(message, learner, values, name):
 
 NOT_POSITIVE = (0, -1.0, np.nan, np.inf, "1", None, True)
 POSITIVE = r"must be a finite number greater than 0; got {}\. "
-WHOLE = r"must be a whole number of at least 1; got {!r}\. "
+WHOLE = r"must be an integer of at least 1; got {!r}\. "
 FRACTION = r"must be a number between 0 and 1, both excluded; got {!r}\. "
 TRUTH = r"must be True or False; got {!r}\. Use one of the two"
 WORD = r"must be one of .*; got {!r}\. Use one of these words"

@@ -55,11 +55,11 @@ REFUSED = [
     ),
     case("kernel", r"`kernel` must be one of 'rbf', .*; got 'nonsense'\. ", kernel="nonsense"),
     *(
-        case(name, rf"`{name}` must be a whole number of at least 1; got 0\. ", **{name: 0})
+        case(name, rf"`{name}` must be an integer of at least 1; got 0\. ", **{name: 0})
         for name in ("max_iter", "degree")
     ),
     case("coef0", r"`coef0` must be a finite number of at least 0; got -1\. A neg", coef0=-1),
-    case("n_jobs", r"`n_jobs` must be None or a whole number other than 0; got 0\. ", n_jobs=0),
+    case("n_jobs", r"`n_jobs` must be None or an integer other than 0; got 0\. ", n_jobs=0),
     case(
         "memory for less than two blocks",
         r"`cache_size` must hold two blocks of the kernel matrix, .* MB for these rows; got 0\.01",
@@ -106,8 +106,8 @@ REFUSED = [
     case("overflow", r"overflow\. Scale the features", X=1e200 * X, kernel="linear", gamma=1),
     graded("unsorted qid", r"`qid` must be sorted; got 10 in row 10, after 11\.", qid=QID[::-1]),
     graded("negative qid", r"`qid` must not be negative; got -1 in row 0\. Number", qid=QID - 1),
-    graded("short qid", r"`qid` must have one number a row, .*got shape \(7,\)", qid=QID[:7]),
-    graded("words", r"`qid` must hold whole numbers; got values of type <U2", qid=QID.astype(str)),
+    graded("short qid", r"`qid` must have one number per row, .*got shape \(7,\)", qid=QID[:7]),
+    graded("words", r"`qid` must hold integers; got values of type <U2", qid=QID.astype(str)),
     graded("queries of one row", r"No query has rows of different grades, of 120", qid=range(120)),
     graded(
         "three labels",

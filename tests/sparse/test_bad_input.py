@@ -51,7 +51,7 @@ BAD_PARAMETERS = [
     *(
         case(
             f"n_basis={value!r}",
-            rf"`n_basis` must be a whole number of at least 1; got {value!r}\. "
+            rf"`n_basis` must be an integer of at least 1; got {value!r}\. "
             "Set `n_basis` to the size of model you want",
             n_basis=value,
         )
@@ -115,7 +115,7 @@ BAD_PARAMETERS = [
     case("solver", words("solver", "auto", "cholesky", "cg"), solver="nonsense"),
     case("engine", words("engine", "auto", "cpu", "gpu", "cluster"), engine="nonsense"),
     *(
-        case(name, rf"`{name}` must be a whole number of at least 1; got 0\. ", **{name: 0})
+        case(name, rf"`{name}` must be an integer of at least 1; got 0\. ", **{name: 0})
         for name in ("n_candidates", "n_iter_no_change", "max_iter", "degree")
     ),
     case("tol", r"`tol` must be a finite number greater than 0; got 0\. 1e-4 is", tol=0),

@@ -46,7 +46,7 @@ BAD_PARAMETERS = [
     *(
         case(
             f"{name}={value!r}",
-            rf"`{name}` must be a whole number of at least 1; got {value!r}\. {advice}",
+            rf"`{name}` must be an integer of at least 1; got {value!r}\. {advice}",
             **{name: value},
         )
         for name, advice in [("max_iter", "1000 is"), ("degree", "It is the power of")]
@@ -78,7 +78,7 @@ BAD_PARAMETERS = [
     *(
         case(
             f"n_jobs={value!r}",
-            rf"`n_jobs` must be None or a whole number other than 0; got {value!r}\. Use -1",
+            rf"`n_jobs` must be None or an integer other than 0; got {value!r}\. Use -1",
             n_jobs=value,
         )
         for value in (0, 1.5, "2", True)
