@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skauc.engines import cluster_engine, is_on_cluster
 from skauc.exceptions import ConstantScoresWarning
-from skauc.kernels import RBF, Laplacian, Rows
+from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
 from skauc.model import Model
 from skauc.validation import check_rows
@@ -32,6 +32,8 @@ except ImportError:  # scikit-learn < 1.9
 GUIDE = "methods.md"
 # If this many different rows have the same score, a user has probably made a mistake.
 MANY_ROWS = 20
+# A kernel value below this adds nothing to a score.
+FAR = 1e-12
 
 Attributes = Callable[[], dict]
 
@@ -196,9 +198,14 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
 
 
 def _warn_if_far_from_centres(estimator, model: Model, X: Rows) -> None:
-    """Warn that all rows have the same score, if they differ and the kernel is local."""
+    """Warn that all rows have the same score, if that is because the kernel is zero there."""
+    if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
+        return
+    some = model.scaled(X[:MANY_ROWS])
+    if model.kernel.columns(same_format(model.centres, some), np.float64)(some).max() > FAR:
+        return
     lows, highs = _ranges(X)
-    if not isinstance(model.kernel, RBF | Laplacian) or np.array_equal(lows, highs):
+    if np.array_equal(lows, highs):
         return
     centres = model.centres if model.scaling is None else model.scaling.inverse(model.centres)
     centre_lows, centre_highs = _ranges(centres)
@@ -206,11 +213,11 @@ def _warn_if_far_from_centres(estimator, model: Model, X: Rows) -> None:
         column = int(np.argmax(np.maximum(lows - centre_highs, centre_lows - highs)))
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
     warnings.warn(
-        f"All {X.shape[0]} rows have the same score: every one is far from every centre of the "
+        f"All {X.shape[0]} rows have the same score: each of them is far from every centre of the "
         f"model. Column {names[column]!r} is between {lows[column]:.4g} and {highs[column]:.4g} in "
         f"these rows, and between {centre_lows[column]:.4g} and {centre_highs[column]:.4g} in the "
-        "centres. Transform the rows like the training rows: put the scaler and the model into one "
-        "pipeline. If they are, lower `gamma`.",
+        "centres. Scale the rows like the training rows: put the scaler and the model into one "
+        "pipeline. If they are scaled alike, lower `gamma`.",
         ConstantScoresWarning,
         stacklevel=3,
     )
