@@ -201,8 +201,10 @@ def _warn_if_far_from_centres(estimator, model: Model, X: Rows) -> None:
     """Warn that all rows have the same score, if that is because the kernel is zero there."""
     if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
         return
-    some = model.scaled(X[:MANY_ROWS])
-    if model.kernel.columns(same_format(model.centres, some), np.float64)(some).max() > FAR:
+    with np.errstate(over="ignore", invalid="ignore"):
+        some = model.scaled(X[:MANY_ROWS])
+        values = model.kernel.columns(same_format(model.centres, some), np.float64)(some)
+    if values.max() > FAR:
         return
     lows, highs = _ranges(X)
     if np.array_equal(lows, highs):

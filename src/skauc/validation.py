@@ -232,7 +232,8 @@ def _check_finite(estimator, X):
     """Return the rows, or raise an error that says where a value is missing or infinite."""
     values = X.data if sparse.issparse(X) else X
     try:
-        assert_all_finite(values)
+        with np.errstate(invalid="ignore"):  # scikit-learn adds the values up first
+            assert_all_finite(values)
     except ValueError:
         place = int(np.argmin(np.isfinite(values.ravel())))
         value = values.ravel()[place]
@@ -285,14 +286,19 @@ def check_weights(sample_weight, X) -> np.ndarray:
         )
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
     check_no_negative_weight(weights)
-    with np.errstate(over="ignore", under="ignore"):
-        squared = weights.sum() ** 2
-    if not np.isfinite(squared) or squared < np.finfo(np.float64).tiny:
+    total = float(weights.sum())
+    check_pair_weight(total, total)
+    return weights
+
+
+def check_pair_weight(one: float, other: float) -> None:
+    """Raise an error if the product of two sums of weights overflows or underflows."""
+    product = one * other  # of Python floats, which do not warn
+    if not math.isfinite(product) or product < np.finfo(np.float64).tiny:
         raise InvalidDataError(
-            f"`sample_weight` sums up to {weights.sum()}, which is too large or too small to "
+            f"`sample_weight` sums up to {min(one, other):.3g}, which is too large or too small to "
             "compute with. Divide the weights by their mean."
         )
-    return weights
 
 
 def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:

@@ -17,6 +17,7 @@ from skauc.validation import (
     check_column,
     check_features,
     check_number_of_classes,
+    check_pair_weight,
     check_weights,
     on_host,
 )
@@ -128,6 +129,7 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     classes, codes = np.unique(y, return_inverse=True)
     check_number_of_classes(classes, y, advice)
     check_class_weights(weights, classes, codes)
+    check_pair_weight(float(weights[codes == 0].sum()), float(weights[codes == 1].sum()))
     warn_of_rare_negatives(classes, np.bincount(codes, minlength=2))
     return TrainingData(X, codes == 1, weights, classes)
 

@@ -92,7 +92,8 @@ def step_within(problem: Problem, place: Place, radius: float) -> Step:
     direction = residual
     squared = first = problem.inner(residual, residual)
     for _ in range(MOST_PRODUCTS):
-        if squared <= FORCING**2 * first:
+        # A vector lost in rounding can have a squared length just below zero.
+        if squared <= FORCING**2 * max(first, 0.0) or problem.inner(direction, direction) <= 0:
             break
         curved = problem.hessian_product(place, direction)
         curvature = problem.inner(direction, curved)
