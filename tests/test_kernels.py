@@ -345,7 +345,7 @@ def test_a_parameter_that_cannot_be_is_refused(name, value, message):
 
 @pytest.mark.parametrize("kernel", [*KERNELS[1:], linear_kernel])
 def test_several_widths_are_for_the_rbf_kernel(kernel):
-    message = "`gamma` can be a sequence of widths for kernel='rbf' alone; got kernel=.*Give one"
+    message = "`gamma` can be a sequence of widths for kernel='rbf' only; got kernel=.*Give one"
     with pytest.raises(InvalidParameterError, match=message):
         check_kernel_parameters(**{**GOOD, "kernel": kernel, "gamma": [0.1, 1.0]})
 

@@ -291,6 +291,13 @@ def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> l
     return [(RBF if kernel == "rbf" else Laplacian)(gamma) for gamma in gammas]
 
 
+def make_kernel(kernel, data, *, gamma, degree: int, coef0: float) -> Kernel:
+    """Build one kernel for weighted rows; gamma is resolved only for a kernel that uses it."""
+    has_gamma = kernel in ("rbf", "laplacian", "polynomial")
+    gammas = resolve_gammas(gamma, kernel, data) if has_gamma else []
+    return make_kernels(kernel, gammas=gammas, degree=degree, coef0=coef0)[0]
+
+
 def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
     """Raise an error for a parameter that no kernel can take."""
     if not callable(kernel):
@@ -314,7 +321,7 @@ def check_gamma(kernel, gamma) -> None:
         return
     if kernel != "rbf":
         raise InvalidParameterError(
-            f"`gamma` can be a sequence of widths for kernel='rbf' alone; got kernel={kernel!r}. "
+            f"`gamma` can be a sequence of widths for kernel='rbf' only; got kernel={kernel!r}. "
             "Give one gamma, or use the rbf kernel."
         )
     if len(gamma) == 0:

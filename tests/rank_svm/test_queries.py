@@ -38,7 +38,9 @@ def test_without_qid_all_rows_are_one_query():
 
 
 def test_no_pairs_at_all():
-    with pytest.raises(InvalidDataError, match=r"None of the 2 queries has rows of different grades"):
+    with pytest.raises(
+        InvalidDataError, match=r"None of the 2 queries has rows of different grades"
+    ):
         compare(np.array([0, 0, 1, 1]), np.ones(4), [0, 0, 1, 1])
 
 

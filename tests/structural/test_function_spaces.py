@@ -55,7 +55,9 @@ def test_functions_and_rank_svm_share_one_kernel_matrix(monkeypatch):
     with open_space(RBF(0.3), X, cache_size=1000) as space:
         assert isinstance(space._gram, GramMatrix)
         assert space._gram.kept_bytes < 4 * 300**2
-        assert_allclose(space.scores(space.vector(coef)), rbf_kernel(X, gamma=0.3) @ coef, atol=1e-5)
+        assert_allclose(
+            space.scores(space.vector(coef)), rbf_kernel(X, gamma=0.3) @ coef, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=str)

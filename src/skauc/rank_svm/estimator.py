@@ -13,14 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skauc.base import RankingClassifier, support_attributes, unchanged_on_error
 from skauc.data.training import WeightedRows, check_training
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import (
-    Kernel,
-    Linear,
-    Rows,
-    check_kernel_parameters,
-    make_kernels,
-    resolve_gammas,
-)
+from skauc.kernels import Kernel, Linear, Rows, check_kernel_parameters, make_kernel
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, compare
@@ -218,8 +211,10 @@ class KernelRankSVM(RankingClassifier):
     def _fit(self, rows: Rows, codes: np.ndarray, queries: Queries) -> None:
         from skauc.rank_svm.problem import fit_ranking
 
-        gammas = resolve_gammas(self.gamma, self.kernel, WeightedRows(rows, queries.weights))
-        kernel = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
+        data = WeightedRows(rows, queries.weights)
+        kernel = make_kernel(
+            self.kernel, data, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
         solution = fit_ranking(
             kernel,
             rows,

@@ -15,7 +15,7 @@ from skauc.base import (
 )
 from skauc.data.training import TrainingData, check_training
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.kernels import Kernel, check_kernel_parameters, make_kernel
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.solvers.cutting_plane import Solution, minimise_by_planes
@@ -188,12 +188,12 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         self.classes_ = data.classes
         rows = np.flatnonzero(data.weights)
         counted = data if len(rows) == len(data.weights) else data.part(rows)
-        kernel = self._make_kernel(counted)
+        kernel = make_kernel(
+            self.kernel, counted, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
         attributes = partial(_attributes, kernel, self.kernel == "linear", counted, rows)
         reporter = self._start_reporting(self.max_iter, X, y, sample_weight)
-        with open_space(
-            kernel, counted.X, cache_size=self.cache_size, n_jobs=self.n_jobs
-        ) as space:
+        with open_space(kernel, counted.X, cache_size=self.cache_size, n_jobs=self.n_jobs) as space:
             solution = minimise_by_planes(
                 space,
                 ROCArea(counted.positive, counted.weights),
@@ -207,11 +207,6 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
             vars(self).pop(name, None)
         vars(self).update(attributes(solution))
         reporter.end(partial(attributes, solution))
-
-    def _make_kernel(self, data: TrainingData) -> Kernel:
-        has_gamma = self.kernel in ("rbf", "laplacian", "polynomial")
-        gammas = resolve_gammas(self.gamma, self.kernel, data) if has_gamma else []
-        return make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
