@@ -175,6 +175,16 @@ def test_narrow_kernels_see_near_neighbours(X, gamma, dtype):
     assert_allclose(actual, expected, atol=10 * np.finfo(dtype).eps * gamma)
 
 
+@pytest.mark.parametrize("value", [1e20, 1e155, 1e308])
+def test_one_huge_centre_does_not_hide_the_others(X, value):
+    """Measured from the mean of the centres, all other rows would seem to be in one place."""
+    X[3] = value
+    with np.errstate(over="ignore"):
+        actual = values(RBF(GAMMA), X)
+        expected = np.exp(-GAMMA * cdist(X, X[:7], "sqeuclidean"))
+    assert_allclose(actual, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("gamma", [1.0, 1e3, 1e12, 1e300])
 def test_a_row_is_at_no_distance_from_itself_however_narrow_the_kernel(X, gamma):
     assert_allclose(values(RBF(gamma), X)[:7].diagonal(), 1, rtol=1e-9)
