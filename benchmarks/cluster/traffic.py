@@ -27,7 +27,7 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 from skauc import SparseKernelAUC
-from skauc.data.statistics import feature_moments, overall_variance
+from skauc.data.statistics import feature_statistics, overall_variance
 from skauc.engines import make_engine, read_training
 from skauc.kernels import RBF
 
@@ -118,7 +118,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
     rows = rows_on_workers(n_rows)
     with Meter(client) as meter:
         data = read_training("auto", SparseKernelAUC(), *rows)
-        feature_moments(data)
+        feature_statistics(data)
         overall_variance(data)
         engine = make_engine(data, capacity=n_basis + repeats + 1, n_jobs=None)
     results["start"] = per(1, meter.result(idle))
