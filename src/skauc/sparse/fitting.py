@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import solve_triangular
 
 from skauc.data.sampling import Drawn, Either, Lottery, draw_lots
 from skauc.data.statistics import feature_moments, rounded
@@ -187,9 +186,9 @@ class Fitting:
     def _remember(self, place: Place, *, is_refined: bool = False) -> None:
         """Keep the model of this size, and a record of it if it was retrained."""
         size = len(self.basis)
-        engine = self.objective.engine
         if place.is_retrained:
-            self.threshold = engine.threshold(place.point.state)
+            quality = self.objective.engine.quality(place.point.state)
+            self.threshold = quality.threshold
         self.models[size] = self._model(place.point.weights)
         if not place.is_retrained:
             return
@@ -199,8 +198,8 @@ class Fitting:
             PathRecord(
                 n_basis=size,
                 objective=place.point.value,
-                train_auc=engine.auc(place.point.state),
-                validation_auc=engine.validation_auc(place.point.state),
+                train_auc=quality.train_auc,
+                validation_auc=quality.validation_auc,
                 seconds=time.perf_counter() - self.started,
                 n_iter=place.n_iter,
                 is_refined=is_refined,
@@ -232,22 +231,7 @@ class Fitting:
         self.generation, self.threshold = progress.generation, progress.threshold
         self.started -= progress.seconds
         self._done, self._ended_phase = progress.phase, progress.ended_phase
-        self._fill_columns()
-
-    def _fill_columns(self) -> None:
-        """Add the columns of the basis, in the way in which they were added first."""
-        engine, basis = self.objective.engine, self.basis
-        factor, n_moved = basis.factor, basis.n_moved
-        if n_moved:
-            gammas = np.array([basis.kernels[width].gamma for width in basis.widths])
-            kernel = replace(basis.kernels[0], gamma=gammas[:n_moved])
-            head = factor[:n_moved, :n_moved]
-            inverse = solve_triangular(head, np.eye(n_moved), lower=True)
-            engine.replace(kernel, basis.centres[:n_moved], inverse.T, basis.n_linear)
-        for place in range(n_moved, len(basis)):
-            projection = np.append(np.zeros(basis.n_linear), factor[place, :place])
-            kernel = basis.kernels[basis.widths[place]]
-            engine.append(kernel, basis.centres[[place]], projection, float(factor[place, place]))
+        self.basis.fill(self.objective.engine)
 
     def _model(self, weights: np.ndarray) -> Model:
         linear_coef, intercept = None, -self.threshold
