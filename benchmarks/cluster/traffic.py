@@ -139,7 +139,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
         random_state = np.random.RandomState(0)
         with Meter(client) as meter:
             for number in range(repeats):
-                rows = engine.rows(engine.draw(N_CANDIDATES, [], random_state))
+                _, rows = engine.draw(N_CANDIDATES, [], random_state)
                 size = n_basis + number
                 engine.candidate_slopes(state, curved, kernel, rows, size)
                 engine.append(kernel, rows[:1], np.full(size, 1e-3), 1.0)
@@ -147,8 +147,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
                 engine.gradient(state)
         results["centre"] = per(repeats, meter.result(idle))
         with Meter(client) as meter:
-            engine.threshold(state)
-            engine.auc(state)
+            engine.quality(state)
         results["judge"] = per(1, meter.result(idle))
     return results
 

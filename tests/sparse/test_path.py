@@ -211,5 +211,5 @@ def test_the_walk_ends_when_no_independent_row_is_left(make_walker, toy):
 def test_rows_that_are_all_alike_give_one_centre(make_walker, toy):
     walker = make_walker(replace(toy, X=np.ones_like(toy.X)))
     (report,) = walked(walker, {1, 2, 12})
-    assert walker.objective.engine.auc(report.place.point.state) == 0.5
+    assert walker.objective.engine.quality(report.place.point.state).train_auc == 0.5
     assert_allclose(report.coef, 0, atol=1e-12)

@@ -58,9 +58,14 @@ class Pursuit:
         choice = self.selector.next(self.objective, self.basis, point, iterate.model)
         if choice is None:
             return iterate
-        projection = choice.coordinates, choice.norm
-        self.objective.engine.append(choice.kernel, choice.centre, *projection)
-        self.basis.append(choice.centre, choice.index, *projection, choice.width)
+        self.basis.append(
+            self.objective.engine,
+            choice.centre,
+            choice.index,
+            choice.coordinates,
+            choice.norm,
+            choice.width,
+        )
         widened = Point(np.append(point.weights, 0.0), point.value, point.state)
         line = self.objective.engine.direction(choice.move)
         _, moved = search(self.objective, widened, choice.move, line, slope=0.0)

@@ -405,7 +405,7 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
                 point = fitting.minimise(objective, weights).point
                 solved[C] = point.weights
                 setting = replace(job.setting, C=C, n_basis=size)
-                yield setting, engine.validation_auc(point.state)
+                yield setting, engine.quality(point.state).validation_auc
 
 
 def _score_refined(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:

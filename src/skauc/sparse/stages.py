@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import solve_triangular
 
 from skauc.data.training import TrainingData
 from skauc.engines import Engine
@@ -140,7 +139,7 @@ class Workspace:
         """Continue from the state of another fit: put its columns into the engine."""
         self.started -= state.seconds
         self.latest = state
-        fill_columns(self.engine, state.basis)
+        state.basis.fill(self.engine)
         return state
 
     def adopt(self, state: FitState, found: Refined) -> tuple[FitState, Point]:
@@ -160,31 +159,30 @@ class Workspace:
             state, weights=iterate.point.weights, seconds=time.perf_counter() - self.started
         )
         if iterate.is_retrained:
-            state = replace(state, threshold=self.engine.threshold(iterate.point.state))
-        model = self._model(state)
-        size = len(state.basis)
-        state = replace(state, models={**state.models, size: model})
-        if iterate.is_retrained:
-            record = self._record(state, iterate, model, is_refined=is_refined)
-            before = [r for r in state.records if r.n_basis != size]
-            state = replace(state, records=(*before, record))
+            state = self._with_record(state, iterate, is_refined=is_refined)
+        else:
+            state = replace(state, models={**state.models, len(state.basis): self._model(state)})
         self.latest = state
         return state
 
-    def _record(
-        self, state: FitState, iterate: Iterate, model: Model, *, is_refined: bool
-    ) -> PathRecord:
-        engine, point = self.engine, iterate.point
-        return PathRecord(
-            n_basis=len(state.basis),
-            objective=point.value,
-            train_auc=engine.auc(point.state),
-            validation_auc=engine.validation_auc(point.state),
+    def _with_record(self, state: FitState, iterate: Iterate, *, is_refined: bool) -> FitState:
+        """Add a model with its own threshold, and a record in place of the last of this size."""
+        quality = self.engine.quality(iterate.point.state)
+        state = replace(state, threshold=quality.threshold)
+        size, model = len(state.basis), self._model(state)
+        record = PathRecord(
+            n_basis=size,
+            objective=iterate.point.value,
+            train_auc=quality.train_auc,
+            validation_auc=quality.validation_auc,
             seconds=state.seconds,
             n_iter=iterate.n_iter,
             is_refined=is_refined,
             model=model,
         )
+        before = (other for other in state.records if other.n_basis != size)
+        models = {**state.models, size: model}
+        return replace(state, models=models, records=(*before, record))
 
     def _model(self, state: FitState) -> Model:
         basis, linear = state.basis, self.plan.linear
@@ -313,18 +311,3 @@ def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
         dense.astype(np.float64), np.ones(centres.shape[1]) if scales is None else scales
     )
     return Refined(shape, weights[: basis.n_linear], basis.coef(weights), None)
-
-
-def fill_columns(engine: Engine, basis: Basis) -> None:
-    """Add the columns of a basis to an engine, in the order in which they were found."""
-    factor, n_moved = basis.factor, basis.n_moved
-    if n_moved:
-        gammas = np.array([basis.kernels[width].gamma for width in basis.widths])
-        kernel = replace(basis.kernels[0], gamma=gammas[:n_moved])
-        head = factor[:n_moved, :n_moved]
-        inverse = solve_triangular(head, np.eye(n_moved), lower=True)
-        engine.replace(kernel, basis.centres[:n_moved], inverse.T, basis.n_linear)
-    for place in range(n_moved, len(basis)):
-        projection = np.append(np.zeros(basis.n_linear), factor[place, :place])
-        kernel = basis.kernels[basis.widths[place]]
-        engine.append(kernel, basis.centres[[place]], projection, float(factor[place, place]))
