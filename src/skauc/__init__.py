@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "KernelRankSVM": "skauc.rank_svm",
+    "Selection": "skauc.sparse",
     "SparseKernelAUC": "skauc.sparse",
     "SparseKernelAUCCV": "skauc.sparse",
     "StructuralAUC": "skauc.structural",

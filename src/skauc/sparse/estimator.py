@@ -4,45 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-from sklearn.utils import check_random_state
-
 from skauc.base import unchanged_on_error, with_callbacks
-from skauc.data.statistics import feature_moments
+from skauc.data.statistics import warn_if_unscaled
 from skauc.data.training import TrainingData
-from skauc.engines import ENGINES, Engine, make_engine, read_training
-from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.feature_map import check_scaling, scale, turn
-from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
-from skauc.model import PathRecord
-from skauc.solvers.newton import SOLVERS, make_step, minimise
-from skauc.sparse.basis import Basis
+from skauc.engines import ENGINES, make_engine, read_training
+from skauc.exceptions import FitInterruptedError
 from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
-from skauc.sparse.fitting import (
-    DESCENT_TOL,
-    VALIDATED_STEPS,
-    Fitting,
-    HeldOut,
-    LinearTerm,
-    Steps,
-    hold_out,
-    hold_out_none,
-    refined_sizes,
-)
-from skauc.sparse.objective import Objective, pair_weight
-from skauc.sparse.path import SCHEDULES, retraining_sizes
-from skauc.sparse.path_classifier import PathClassifier, path_attributes
-from skauc.sparse.refinement import Refiner
-from skauc.sparse.selection import SELECTIONS, make_selector
-from skauc.validation import (
-    check_boolean,
-    check_choice,
-    check_fraction,
-    check_n_jobs,
-    check_positive,
-    check_refine,
-    check_whole_number,
-)
+from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
+from skauc.sparse.path_classifier import PathClassifier
+from skauc.sparse.plan import Parameters, make_plan
+from skauc.sparse.progress import PathPrinter
+from skauc.sparse.state import Path
+from skauc.validation import check_choice, check_n_jobs
 
 
 class SparseKernelAUC(PathClassifier):
@@ -248,6 +221,7 @@ class SparseKernelAUC(PathClassifier):
         n_jobs=None,
         random_state=None,
         checkpoint=None,
+        verbose=0,
     ):
         self.n_basis = n_basis
         self.C = C
@@ -272,6 +246,7 @@ class SparseKernelAUC(PathClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint = checkpoint
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -298,206 +273,40 @@ class SparseKernelAUC(PathClassifier):
         self : SparseKernelAUC
             The fitted estimator.
         """
-        self._check_parameters()
-        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
-            interrupt = self._fit(X, y, sample_weight)
-        if interrupt is not None:
-            raise interrupt
-        return self
-
-    def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
-        """Fit, and return the interrupt that ended it early with a model in hand."""
-        data = read_training(self.engine, self, X, y, sample_weight)
-        return self._fit_rows(data, X, y, sample_weight)
-
-    def _fit_rows(self, data: TrainingData, X=None, y=None, sample_weight=None):
-        """Fit to clean rows; callbacks are told of those that were passed."""
-        scaling, data = scale(self.scaling, data)
-        self.feature_spread_ = np.sqrt(feature_moments(data)[1])
-        gammas = self._gammas(data)
-        if self.rotate:
-            scaling, data = turn(scaling, data)
-        random_state = check_random_state(self.random_state)
-        held_out = self._hold_out(data, random_state)
-        self.classes_ = data.classes
-        capacity = self._capacity(data)
-        make = partial(make_engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows)
-        reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
-        interrupt = None
-        sample = data.take(held_out.sample()) if self.refine else None
-        checkpoint = None
-        if self.checkpoint is not None:
-            checkpoint = Checkpoint(self.checkpoint, self, data, self.feature_spread_, random_state)
-        with make(data if sample is None else sample) as engine:
-            engine.hold_out(None if held_out is None else held_out.judges)
-            fitting = self._start_fitting(
-                engine, data, capacity, gammas, random_state, scaling, sample, checkpoint
-            )
-
-            def report() -> bool:
-                stop = reporter.task("centre", partial(_attributes, fitting))
-                return stop or self._has_converged(fitting.records)
-
-            try:
-                self._grow(fitting, make, held_out, report)
-            except KeyboardInterrupt as error:
-                if not fitting.models:
-                    raise
-                interrupt = error
-        if not fitting.models:
-            raise InvalidDataError(
-                "No row can be the centre of a basis function: the kernel of every row with itself "
-                "is zero or negative. Use another kernel, or look whether the rows are all zeros."
-            )
-        vars(self).update(_attributes(fitting, self._best_size(fitting)))
-        reporter.end(partial(_attributes, fitting, self.n_basis_))
-        if checkpoint is not None and interrupt is None:
-            checkpoint.remove()
-        return interrupt
-
-    def _hold_out(self, data: TrainingData, random_state) -> HeldOut | None:
-        """Return the rows held out, none of them where samples alone are to be drawn."""
-        if self.early_stopping or self._is_refined_by_validation():
-            return hold_out(data, self.validation_fraction, random_state)
-        return hold_out_none(data, random_state) if self.refine else None
-
-    def _capacity(self, data: TrainingData) -> int:
-        n_linear = data.n_features if self.linear_term else 0
-        n_widths = 1 if isinstance(self.gamma, str) else np.size(self.gamma)
-        # A row that a refined centre has left may be the start of another.
-        n_most = self.n_basis if self.refine else data.n_rows * n_widths
-        return n_linear + min(self.n_basis, n_most)
-
-    def _gammas(self, data: TrainingData) -> list[float]:
-        """Return the widths as numbers; a turn of the data is not to change them."""
-        return resolve_gammas(self.gamma, self.kernel, data)
-
-    def _start_fitting(
-        self,
-        engine,
-        data: TrainingData,
-        capacity,
-        gammas,
-        random_state,
-        scaling=None,
-        sample=None,
-        checkpoint=None,
-    ) -> Fitting:
-        kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
-        linear = LinearTerm.of(data) if self.linear_term else None
-        n_linear = data.n_features if self.linear_term else 0
-        optimise = partial(
-            minimise, step=make_step(self.solver, capacity), tol=self.tol, max_iter=self.max_iter
-        )
-        selector = make_selector(
-            self.selection,
-            engine,
-            n_basis=self.n_basis,
-            n_candidates=self.n_candidates,
-            minimise=optimise,
-            random_state=random_state,
-        )
-        basis = Basis(kernels, capacity, engine.precision, n_linear)
-        objective = self._objective(engine)
-        return Fitting(
-            objective, basis, selector, optimise, data, linear, scaling, sample, checkpoint
-        )
-
-    def _objective(self, engine: Engine) -> Objective:
-        return Objective(engine, pair_weight(self.C, engine))
-
-    def _grow(self, fitting: Fitting, make, held_out, report) -> None:
-        if self.refine:
-            self._grow_refined(fitting, make, held_out, report)
-        else:
-            fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
-
-    def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
-        """Pursue and refine in turn, each time to twice the size; end with hard and all rows."""
-        is_whole = fitting.sample.n_rows == sum(held_out.lottery.counts)
-        is_validated = self._is_refined_by_validation()
-        steps = VALIDATED_STEPS if is_validated else Steps.counted(int(self.refine))
-        n_last_steps = steps.at_the_end if is_whole else steps.before_hard_rows
-        for size in refined_sizes(self.n_basis):
-            is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
-            is_last = is_ended or size == self.n_basis or len(fitting.basis) < size
-            fitting.refine(self._refiner(fitting, n_last_steps if is_last else steps.on_the_way))
-            if is_last:
-                break
-        if is_whole:
-            self._finish(fitting, fitting.objective.engine)
-            return
-        model = fitting.models[len(fitting.basis)]
-        with make(held_out.hard_sample(fitting.data, model, fitting.sample)) as engine:
-            engine.hold_out(held_out.judges)
-            fitting.move_to(self._objective(engine))
-            fitting.refine(self._refiner(fitting, steps.on_hard_rows))
-        with make(fitting.data) as engine:
-            fitting.move_to(self._objective(engine))
-            self._finish(fitting, engine)
-
-    def _is_refined_by_validation(self) -> bool:
-        """Tell whether rows held out end the descents, not a number of steps."""
-        return isinstance(self.refine, bool | np.bool_) and bool(self.refine)
-
-    def _refiner(self, fitting: Fitting, n_steps: int) -> Refiner:
-        """Return a descent of that many steps, whose coefficients need not be exact."""
-        loosely = partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL))
-        return Refiner(loosely, n_steps, self.tol)
-
-    def _finish(self, fitting: Fitting, engine: Engine) -> None:
-        """Fit the coefficients of the last model to all rows, those held out included."""
-        engine.hold_out(None)
-        fitting.finish(self._objective(engine))
-
-    def _check_parameters(self) -> None:
-        check_whole_number(
-            "n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want."
-        )
-        check_positive("C", self.C, "Larger values fit the training pairs more closely.")
-        check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
-        check_scaling(self.scaling)
-        for name in ("linear_term", "rotate", "early_stopping"):
-            check_boolean(name, getattr(self, name))
-        check_refine(self.refine)
-        if self.refine and self.kernel != "rbf":
-            raise InvalidParameterError(
-                f"`refine` moves centres along the gradient of the kernel, which is there for "
-                f"kernel='rbf' alone; got kernel={self.kernel!r}. Use 'rbf' or refine=False."
-            )
-        check_choice("selection", self.selection, SELECTIONS)
-        check_whole_number("n_candidates", self.n_candidates, 1, "100 is a good choice.")
-        check_choice("retrain", self.retrain, SCHEDULES)
-        check_choice("solver", self.solver, SOLVERS)
-        check_fraction(
-            "validation_fraction", self.validation_fraction, "0.1 holds out a tenth of the rows."
-        )
-        check_whole_number("n_iter_no_change", self.n_iter_no_change, 1, "5 is a good choice.")
-        check_positive("tol", self.tol, "1e-4 is a good choice.")
-        check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
+        parameters = Parameters.of(self)
         check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
         check_checkpoint(self.checkpoint, self.random_state)
+        with unchanged_on_error(self):
+            rows = read_training(self.engine, self, X, y, sample_weight)
+            plan, mapped = make_plan(parameters, rows)
+            if self.scaling is None and not rows.is_sparse:
+                warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
+            self.classes_, self.feature_spread_ = rows.classes, plan.spread
+            reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
+            printer = PathPrinter(type(self).__name__, self.verbose)
+            try:
+                path = fit_path(
+                    mapped,
+                    plan,
+                    open_engine=partial(make_engine, n_jobs=self.n_jobs),
+                    random_state=self.random_state,
+                    watch=lambda path: printer(path) or reporter.task("centre", path.attributes),
+                    checkpoint=self._checkpoint(parameters, rows),
+                )
+            except FitInterruptedError as interrupt:
+                self._keep(interrupt.path, reporter)
+                raise
+            printer(path)
+            self._keep(path, reporter)
+        return self
 
-    def _has_converged(self, records: list[PathRecord]) -> bool:
-        """Tell whether the last retrainings brought no significant change."""
-        if not self.early_stopping or len(records) <= self.n_iter_no_change:
-            return False
-        scores = [record.validation_auc for record in records]
-        before, after = scores[: -self.n_iter_no_change], scores[-self.n_iter_no_change :]
-        return max(after) <= max(before) + self.tol
+    def _checkpoint(self, parameters: Parameters, rows: TrainingData) -> Keeper:
+        if self.checkpoint is None:
+            return NO_CHECKPOINT
+        return Checkpoint(self.checkpoint, parameters, self.random_state, rows)
 
-    def _best_size(self, fitting: Fitting) -> int:
-        """Return the smallest size that validates as well as the best; the last without one."""
-        records = [record for record in fitting.records if record.validation_auc is not None]
-        if not self.early_stopping or not records:
-            return max(fitting.models)
-        best = max(record.validation_auc for record in records)
-        good = (record for record in records if record.validation_auc >= best - self.tol)
-        return next(good).n_basis
-
-
-def _attributes(fitting: Fitting, size: int | None = None) -> dict:
-    """Return the fitted attributes of the model of that size, or as the fit stands."""
-    size = max(fitting.models) if size is None else size
-    return path_attributes(fitting.models, fitting.records, size)
+    def _keep(self, path: Path, reporter) -> None:
+        """Set the attributes of the model of the best size."""
+        vars(self).update(path.attributes())
+        reporter.end(path.attributes)

@@ -307,7 +307,5 @@ def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
     """Return a basis and its weights in the form that refinement starts from."""
     scales, centres = basis.kernels[0].scales, basis.centres
     dense = centres.toarray() if sparse.issparse(centres) else centres
-    shape = Shape(
-        dense.astype(np.float64), np.ones(centres.shape[1]) if scales is None else scales
-    )
+    shape = Shape(dense.astype(np.float64), np.ones(centres.shape[1]) if scales is None else scales)
     return Refined(shape, weights[: basis.n_linear], basis.coef(weights), None)
