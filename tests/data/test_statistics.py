@@ -7,7 +7,7 @@ from scipy import sparse
 
 from skauc.data.statistics import feature_statistics, overall_variance, rounded
 from skauc.data.training import WeightedRows
-from skauc.sparse.fitting import LinearTerm
+from skauc.sparse.plan import LinearTerm
 
 FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 

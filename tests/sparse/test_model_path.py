@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from skauc import SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.fitting import hold_out
+from skauc.sparse.sampling import hold_out
 
 X, y = make_classification(
     300, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0
