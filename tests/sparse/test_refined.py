@@ -367,6 +367,7 @@ def test_no_c_makes_nan(variant, C):
     assert np.isfinite(model.decision_function(X_NEW)).all()
 
 
+@pytest.mark.filterwarnings("ignore::skauc.exceptions.UnscaledFeaturesWarning")
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(
     "spoil",
@@ -409,7 +410,7 @@ def test_few_positives_and_many_features_are_fitted(variant):
     "kernel", ["laplacian", "polynomial", "linear", lambda rows, centres: rows @ centres.T]
 )
 def test_a_kernel_without_a_gradient_cannot_be_refined(kernel):
-    message = "`refine` moves centres along the gradient .* kernel='rbf' alone; got .*Use 'rbf' or"
+    message = "`refine` moves centres along the gradient .* kernel='rbf' only; got .*Use 'rbf' or"
     with pytest.raises(InvalidParameterError, match=message):
         make(kernel=kernel, refine=True).fit(X, y)
 
@@ -437,7 +438,7 @@ def test_widths_that_cannot_be_are_refused(gamma, message):
 def test_refinement_needs_two_rows_of_each_class():
     labels = np.zeros(len(X), dtype=int)
     labels[3] = 1
-    message = "`early_stopping` and `refine` hold out rows of both classes; .* has 1 of 300 rows"
+    message = "`early_stopping` and `refine`=True hold out rows of both classes; .* has 1 of 300 rows"
     with pytest.raises(InvalidDataError, match=message):
         make(refine=True).fit(X, labels)
 

@@ -17,15 +17,19 @@ from skauc.sparse.plan import Parameters, retraining_sizes
 from skauc.sparse.scoring import Setting
 from skauc.sparse.search import Grid
 
-# Most bytes, and most floating point operations (ten minutes or so on two cores), of one fit.
+# Most bytes, and most floating point operations (about a minute on two cores), of one fit.
 MOST_BYTES = 4 << 30
-MOST_OPERATIONS = 5e13
+MOST_OPERATIONS = 5e12
 # Arrays of the size of the Hessian that are alive at a time.
 _HESSIANS = 3
 # Vectors as long as all centres that L-BFGS and the models of a refinement keep.
 _VECTORS = 60
+# Steps of all descents of one fit, and operations per step and coordinate of a centre (measured).
+_STEPS = 80
+_PER_COORDINATE = 2e5
 # Rows up to which columns are kept in double precision.
 _DOUBLE_ROWS = 10_000
+_BUDGET = f"The budget of one fit is {MOST_BYTES >> 30} GiB and {MOST_OPERATIONS:.0e} operations."
 
 
 @dataclass(frozen=True)
@@ -54,50 +58,35 @@ def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) ->
     n_operations = n_retrainings * (2 * n_rows * n_columns**2 + n_columns**3 / 3)
     if setting.refine:
         n_bytes += _VECTORS * 8 * size * n_features
-    if setting.rotate:
-        n_bytes += 8 * n_rows * n_features
-        n_operations += 2 * n_rows * n_features**2 + 10 * n_features**3
+        n_operations += _STEPS * _PER_COORDINATE * size * n_features
     return Cost(float(n_bytes), float(n_operations))
 
 
 def affordable(grid: Grid, base: Parameters, rows: TrainingData) -> Grid:
-    """Return the grid without the settings that exceed the budget; warn about those left out."""
+    """Return the grid without what exceeds the budget, and warn about what is left out.
+
+    Nothing is left out that has no alternative; if it takes too much memory, raise an error.
+    """
     shape = rows.n_rows, rows.n_features
-
-    def is_too_much(setting: Setting) -> bool:
-        return cost_of(setting, base, *shape).is_too_much
-
-    settings = tuple(s for s in grid.settings if not is_too_much(s))
-    if not settings:
-        cost = cost_of(min(grid.settings, key=lambda s: s.linear_term), base, *shape)
+    costs = {setting: cost_of(setting, base, *shape) for setting in grid.settings}
+    settings = tuple(s for s in grid.settings if not costs[s].is_too_much) or grid.settings
+    refined = cost_of(replace(settings[0], refine=True), base, *shape)
+    refine = (False,) if refined.is_too_much and False in grid.refine else grid.refine
+    cheapest = min(costs[s].n_bytes for s in settings) if False in refine else refined.n_bytes
+    if cheapest > MOST_BYTES:
         raise InvalidDataError(
-            f"Every setting exceeds the budget of the search: one fit to {shape[0]:,} rows with "
-            f"{shape[1]:,} features takes about {cost}. {_BUDGET} Use linear_term=False, a "
-            "smaller `n_basis`, fewer rows or fewer features."
+            f"Every setting exceeds the memory budget of the search: one fit to {shape[0]:,} rows "
+            f"with {shape[1]:,} features takes about {cheapest / 2**30:.1f} GiB. {_BUDGET} Use "
+            "linear_term=False, refine=False, a smaller `n_basis`, or fewer features."
         )
-    left_out = []
-    if len(settings) < len(grid.settings):
-        first = next(s for s in grid.settings if is_too_much(s))
-        left_out.append(f"linear_term=True (about {cost_of(first, base, *shape)} per fit)")
-    refined = replace(settings[0], refine=True)
-    refine, rotate = grid.refine, grid.rotate
-    if True in refine and is_too_much(refined):
-        if False not in refine:
-            raise InvalidDataError(
-                f"`refine` exceeds the budget of the search: one fit takes about "
-                f"{cost_of(refined, base, *shape)}. {_BUDGET} Use refine=False."
-            )
-        left_out.append(f"refine (about {cost_of(refined, base, *shape)} per fit)")
-        refine = (False,)
+    left_out = [f"linear_term=True (about {costs[s]} per fit)" for s in costs if s not in settings]
+    left_out = left_out[:1] + ([f"refine (about {refined} per fit)"] * (refine != grid.refine))
     if left_out:
         warnings.warn(
             f"The search leaves out {' and '.join(left_out)}, for {shape[0]:,} rows with "
-            f"{shape[1]:,} features. {_BUDGET} Reduce the features, for instance with "
-            "sklearn.decomposition.TruncatedSVD, to try them.",
+            f"{shape[1]:,} features. {_BUDGET} Reduce the number of features to try more, for "
+            "instance with sklearn.decomposition.TruncatedSVD.",
             SkippedSettingsWarning,
             stacklevel=4,
         )
-    return replace(grid, settings=settings, refine=refine, rotate=rotate)
-
-
-_BUDGET = f"The budget of one fit is {MOST_BYTES >> 30} GiB and {MOST_OPERATIONS:.0e} operations."
+    return replace(grid, settings=settings, refine=refine)

@@ -61,7 +61,8 @@ class PathPrinter(Printer):
         is_new = last is not None and last.seconds > self._printed_until
         if self.verbose > 0 and is_new:
             self._printed_until = last.seconds
-            parts = [f"{last.n_basis} centres", f"objective {last.objective:.6g}"]
+            plural = "" if last.n_basis == 1 else "s"
+            parts = [f"{last.n_basis} centre{plural}", f"objective {last.objective:.6g}"]
             parts.append(f"train AUC {last.train_auc:.4f}")
             if last.validation_auc is not None:
                 parts.append(f"validation AUC {last.validation_auc:.4f}")
@@ -109,6 +110,7 @@ class SearchLog:
     def end(self) -> None:
         """Report the last fit."""
         self._expected = dict(self._done)
+        self._reporter.expect(self.n_tasks)
         self._done["refit"] += 1
         self._report("refit", "refit to all rows")
         del self._estimator.search_progress_
