@@ -216,7 +216,7 @@ def test_axes_of_sparse_rows_are_refused():
 
 def test_axes_of_variances_that_overflow_are_refused():
     X = np.full((20, 2), 1e200) * np.random.default_rng(0).choice([-1, 1], (20, 2))
-    with pytest.raises(InvalidDataError, match="variances of the features overflow, so there are no"):
+    with pytest.raises(InvalidDataError, match="variances of the features overflow, so there are"):
         SparseKernelAUC(rotate=True, gamma=1.0).fit(X, np.arange(20) % 2)
 
 

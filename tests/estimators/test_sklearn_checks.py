@@ -9,7 +9,7 @@ import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from skauc import KernelRankSVM, SparseKernelAUC, StructuralAUC
+from skauc import KernelRankSVM, Selection, SparseKernelAUC, StructuralAUC
 
 BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
 
@@ -17,8 +17,8 @@ BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
 @parametrize_with_checks(
     [
         SparseKernelAUC(n_basis=16),
-        SparseKernelAUC(n_basis=16, selection="greedy", retrain="always", solver="cg"),
-        SparseKernelAUC(n_basis=4, kernel="laplacian", retrain="doubling"),
+        SparseKernelAUC(n_basis=16, selection=Selection("greedy", retrain="always", solver="cg")),
+        SparseKernelAUC(n_basis=4, kernel="laplacian", selection=Selection(retrain="doubling")),
         SparseKernelAUC(n_basis=8, linear_term=True, gamma=[0.1, 1.0]),
         SparseKernelAUC(n_basis=16, scaling="rank"),
         SparseKernelAUC(n_basis=16, scaling="normal", rotate=True, refine=3),

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 X, y = make_classification(120, 4, class_sep=0.8, random_state=0)
@@ -87,7 +87,7 @@ BAD_PARAMETERS = [
     ),
     case(
         "refined laplacian",
-        r"`refine` .* for kernel='rbf' alone; got kernel='laplacian'\. Use 'rbf' or refine=False",
+        r"`refine` .* for kernel='rbf' only; got kernel='laplacian'\. Use 'rbf' or refine=False",
         refine=True,
         kernel="laplacian",
     ),
@@ -111,12 +111,27 @@ BAD_PARAMETERS = [
     case("kernel", words("kernel", *KERNELS), kernel="nonsense"),
     case("kernel=None", r"`kernel` must be one of .*; got None\. Use one", kernel=None),
     case("selection", words("selection", *SELECTIONS), selection="nonsense"),
-    case("retrain", words("retrain", "geometric", "doubling", "always"), retrain="nonsense"),
-    case("solver", words("solver", "auto", "cholesky", "cg"), solver="nonsense"),
+    case(
+        "retrain",
+        words("retrain", "geometric", "doubling", "always"),
+        selection=Selection(retrain="nonsense"),
+    ),
+    case(
+        "solver", words("solver", "auto", "cholesky", "cg"), selection=Selection(solver="nonsense")
+    ),
     case("engine", words("engine", "auto", "cpu", "gpu", "cluster"), engine="nonsense"),
     *(
-        case(name, rf"`{name}` must be a whole number of at least 1; got 0\. ", **{name: 0})
-        for name in ("n_candidates", "n_iter_no_change", "max_iter", "degree")
+        case(
+            name,
+            rf"`{name}` must be a whole number of at least 1; got 0\. ",
+            selection=Selection(**{name: 0}),
+        )
+        for name in ("n_candidates", "max_iter")
+    ),
+    case("degree", r"`degree` must be a whole number of at least 1; got 0\. ", degree=0),
+    *(
+        case(f"selection={value!r}", rf"`selection` must be .*; got {value!r}", selection=value)
+        for value in (None, 3)
     ),
     case("tol", r"`tol` must be a finite number greater than 0; got 0\. 1e-4 is", tol=0),
     *(
@@ -196,8 +211,8 @@ BAD_DATA = [
     *(
         case(
             f"one positive, {name}",
-            r"`early_stopping` and `refine` hold out rows of both classes; the smaller class has "
-            r"1 of 120 rows .*Change `validation_fraction`, or set both to False",
+            r"`early_stopping` and `refine`=True hold out rows of both classes; the smaller class "
+            r"has 1 of 120 rows .*Change `validation_fraction`, set `refine`",
             y=np.arange(120) == 0,
             **{name: True},
         )

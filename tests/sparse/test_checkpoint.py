@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.archive import read_archive, write_archive
 from skauc.data.sampling import digest_of
 from skauc.data.training import check_training
@@ -36,9 +36,13 @@ def cut_off(model, n_reports, *data):
 CASES = {
     "plain": {},
     "linear and widths": {"linear_term": True, "gamma": [0.02, 0.2], "C": 3.0},
-    "greedy": {"selection": "greedy", "kernel": "polynomial", "degree": 2, "retrain": "doubling"},
+    "greedy": {
+        "selection": Selection("greedy", retrain="doubling"),
+        "kernel": "polynomial",
+        "degree": 2,
+    },
     "ranks": {"scaling": "rank", "kernel": "laplacian"},
-    "early stopping": {"early_stopping": True, "n_iter_no_change": 3},
+    "early stopping": {"early_stopping": True},
     "refined": {"refine": True, "gamma": [0.05, 0.2]},
     "refined, linear": {"refine": True, "linear_term": True, "C": 0.5},
 }
@@ -124,7 +128,7 @@ def test_other_threads_are_not(left_behind):
 OTHER_DATA = {
     "fewer rows": (X[:399], y[:399], None),
     "other rows": (2 * X, y, None),
-    "one other cell": (np.where(X == X[7, 3], 0.0, X), y, None),
+    "one other cell": (np.where(X[7, 3] == X, 0.0, X), y, None),
     "other labels": (X, 1 - y, None),
     "two labels swapped": (
         X,

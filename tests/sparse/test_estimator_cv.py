@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV
+from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.sparse.scoring import score_job
 
@@ -46,7 +46,9 @@ def model():
 @pytest.fixture(scope="module")
 def exact():
     """Every row is a candidate and every optimum is exact: nothing depends on draws or starts."""
-    return make(n_candidates=1000, tol=1e-10, linear_term=False, cv=StratifiedKFold(4)).fit(X, y)
+    return make(
+        selection=Selection(n_candidates=1000), tol=1e-10, linear_term=False, cv=StratifiedKFold(4)
+    ).fit(X, y)
 
 
 def splits(results):
@@ -130,7 +132,9 @@ def test_scores_are_those_of_fits_on_the_folds(exact):
         middle = np.unique(results["param_C"][own])
         middle = middle[len(middle) // 2]
         for fold, (train, test) in enumerate(StratifiedKFold(4).split(X, y)):
-            alone = SparseKernelAUC(6, C=middle, gamma=gamma, n_candidates=1000, tol=1e-10)
+            alone = SparseKernelAUC(
+                6, C=middle, gamma=gamma, selection=Selection(n_candidates=1000), tol=1e-10
+            )
             alone.fit(X[train], y[train])
             by_size = {
                 record.n_basis: roc_auc_score(y[test], record.model.scores(X[test]))
@@ -150,7 +154,9 @@ def test_refined_scores_are_those_of_refined_fits_on_the_folds(model):
         setting = settings(results)[row]
         for score, (train, test) in zip(splits(results)[row], FOLDS, strict=True):
             if not np.isnan(score):
-                alone = SparseKernelAUC(**setting, n_candidates=50, random_state=0)
+                alone = SparseKernelAUC(
+                    **setting, selection=Selection(n_candidates=50), random_state=0
+                )
                 alone.fit(X[train], y[train])
                 assert_allclose(score, alone.score(X[test], y[test]), atol=1e-9)
 
@@ -191,14 +197,16 @@ def test_numbers_words_and_widths_can_be_mixed():
 
 def test_ranks_are_tried_and_scored_like_fits_on_the_folds():
     rows = np.exp(3 * X)
-    model = make(scaling="auto", gammas=["scale"], linear_term=False, n_candidates=1000)
+    model = make(
+        scaling="auto", gammas=["scale"], linear_term=False, selection=Selection(n_candidates=1000)
+    )
     model.fit(rows, y)
     results = model.cv_results_
     assert set(results["param_scaling"]) == {None, "rank", "normal"}
     assert model.best_params_["scaling"] in {"rank", "normal"}
     chosen = settings(results).index(model.best_params_)
     train, test = next(StratifiedKFold(3).split(rows, y))
-    # The pursuit is the same for every C where the first centre is the only one.
+    # The pursuit is the same for all Cs if there is a single centre.
     alone = SparseKernelAUC(**{**model.best_params_, "tol": 1e-10}).fit(rows[train], y[train])
     assert abs(splits(results)[chosen, 0] - alone.score(rows[test], y[test])) < 0.02
 
@@ -236,7 +244,7 @@ def test_few_rows_are_compared_at_full_size_from_the_start(monkeypatch, n_rows, 
 
     monkeypatch.setattr("skauc.sparse.search.score_job", score)
     rows, labels = make_moons(n_rows, noise=0.3, random_state=0)
-    make(n_basis=30, n_candidates=4, linear_term=False, cv=2).fit(rows, labels)
+    make(n_basis=30, selection=Selection(n_candidates=4), linear_term=False, cv=2).fit(rows, labels)
     assert sizes[0] == first_size
     assert sizes[-1] == 30
 
@@ -301,7 +309,7 @@ def test_rows_outside_both_parts_of_a_fold_play_no_part():
     other[~used] = rng.normal(size=(40, 2))
     labels[~used] = rng.permutation(labels[~used])
     one, two = (
-        make(cv=folds, n_candidates=1000, tol=1e-10).fit(rows, targets)
+        make(cv=folds, selection=Selection(n_candidates=1000), tol=1e-10).fit(rows, targets)
         for rows, targets in ((X, y), (other, labels))
     )
     assert_allclose(splits(one.cv_results_), splits(two.cv_results_), atol=1e-9)
@@ -342,7 +350,7 @@ def test_jobs_change_nothing():
     ids=["number", "instance"],
 )
 def test_a_random_state_gives_the_same_again(make_state):
-    parameters = {"cv": 2, "n_candidates": 10, "linear_term": False}
+    parameters = {"cv": 2, "selection": Selection(n_candidates=10), "linear_term": False}
     one, two = (make(random_state=make_state(), **parameters).fit(X, y) for _ in range(2))
     assert_array_equal(splits(one.cv_results_), splits(two.cv_results_))
     assert_same(one, two)
@@ -479,13 +487,16 @@ def no_work(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"Cs": []}, "`Cs` must hold at least one value; got an empty sequence. Leave it out"),
+        ({"Cs": []}, "`Cs` must hold at least one value; got an empty sequence. Use None for"),
         ({"Cs": [1.0, 0.0]}, "`Cs` must be a finite number greater than 0; got 0.0. Values from"),
         ({"Cs": [1.0, -1.0]}, "`Cs` must be a finite number greater than 0; got -1.0"),
         ({"Cs": [np.inf]}, "`Cs` must be a finite number greater than 0; got inf"),
         ({"Cs": [np.nan]}, "`Cs` must be a finite number greater than 0; got nan"),
         ({"Cs": "many"}, "`Cs` must be a finite number greater than 0; got 'many'"),
-        ({"gammas": []}, r"`gammas` must be a sequence of at least one gamma; got \[\]. Leave"),
+        (
+            {"gammas": []},
+            r"`gammas` must be a sequence of at least one gamma; got \[\]. Use None, or",
+        ),
         ({"gammas": 0.1}, "`gammas` must be a sequence of at least one gamma; got 0.1"),
         ({"gammas": "scale"}, "`gammas` must be a sequence of at least one gamma; got 'scale'"),
         ({"gammas": [0.1, 0.0]}, "`gamma` must be a finite number greater than 0; got 0.0"),
@@ -493,15 +504,21 @@ def no_work(monkeypatch):
         ({"gammas": ["wide"]}, "`gamma` must be one of 'scale', 'auto'; got 'wide'"),
         ({"gammas": [[]]}, "`gamma` must hold at least one width; got an empty sequence"),
         ({"gammas": [[0.1, 0.0]]}, "`gamma` must be a finite number greater than 0; got 0.0"),
-        ({"n_basis": 0}, "`n_basis` must be a whole number of at least 1; got 0. Set it to"),
+        ({"n_basis": 0}, "`n_basis` must be a whole number of at least 1; got 0. Set `n_basis` to"),
         ({"linear_term": ()}, r"`linear_term` must be True or False; got \(\)"),
         ({"linear_term": "no"}, "`linear_term` must be True or False; got 'no'"),
         ({"refine": 0}, "`refine` must be True, False or a number of steps .* got 0"),
         ({"scaling": ("rank",)}, r"`scaling` must be None, 'rank' or 'normal'; got \('rank',\)"),
         ({"cv": 1}, "`cv` must be a whole number of at least 2; got 1. 5 folds are usual"),
-        ({"n_candidates": 0}, "`n_candidates` must be a whole number of at least 1; got 0"),
+        (
+            {"selection": Selection(n_candidates=0)},
+            "`n_candidates` must be a whole number of at least 1; got 0",
+        ),
         ({"tol": 0}, "`tol` must be a finite number greater than 0; got 0"),
-        ({"max_iter": 0}, "`max_iter` must be a whole number of at least 1; got 0"),
+        (
+            {"selection": Selection(max_iter=0)},
+            "`max_iter` must be a whole number of at least 1; got 0",
+        ),
         ({"engine": "abacus"}, "`engine` must be one of 'auto', 'cpu'"),
     ],
 )

@@ -99,7 +99,9 @@ class Checkpoint:
         except (InvalidDataError, InvalidParameterError):
             raise
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            reason = error if isinstance(error, ArchiveError | OSError) else "its content is incomplete"
+            reason = (
+                error if isinstance(error, ArchiveError | OSError) else "its content is incomplete"
+            )
             raise InvalidDataError(
                 f"`checkpoint` {str(self.path)!r} is not a checkpoint of this version: {reason}. "
                 "Delete the file to start again, or use another path."

@@ -23,7 +23,7 @@ from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import Fold, RowFold, hash_folds
 from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, Selection, make_plan
+from skauc.sparse.plan import Parameters, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.scoring import Setting
 from skauc.sparse.search import (
@@ -55,49 +55,47 @@ DEFAULT_GAMMAS = (1.0, 0.25, 4.0, 0.0625, (0.04, 0.2, 1.0, 5.0))
 
 
 class SparseKernelAUCCV(PathClassifier):
-    """Sparse Kernel AUC with C, widths, size, linear term and refinement cross-validated.
+    """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is judged by its mean AUC over the folds. Of those within one standard error of
-    the best (of the difference, fold by fold, and 0.0005 at least) the smallest model is taken and
-    fitted to all rows; among models of one size one on ranks, which no outlier takes far off, then
-    one that is not refined, then one without a linear term.
+    Every setting is judged by its mean AUC over the folds. The smallest model within one standard
+    error of the best is chosen and fitted to all rows. The standard error is that of the
+    difference from the best, fold by fold, and 0.0005 at least. Ties are broken in this order:
+    fewest centres, rank-scaled features (robust to outliers), unrefined, no linear term.
 
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try; None tries nine from 0.1 to 1000.
+        Values of C to try; None tries nine values from 0.1 to 1000.
     gammas : sequence or None, default=None
         Values of gamma to try: numbers, "scale", "auto", or sequences of numbers for several
         widths at once. None tries four single widths around "scale", and four widths together.
     n_basis : int, default=64
-        Largest number of basis functions. All smaller sizes on the path are tried.
-    linear_term : bool or sequence of bools, default=(False, True)
-        Whether to add a linear part.
-    scaling : {None, "rank", "normal"} or sequence of these, default=(None, "rank", "normal")
-        Whether the kernel sees the features as they come, their ranks or the normal quantiles of
-        these. Sparse rows are taken as they come.
-    refine : bool or sequence of bools, default=(False, True)
-        Whether to refine centres and scales. True stands for a number of steps on all rows, none
-        of them held out: ten where there are fewer than a thousand rows, then twenty, from two
-        thousand on twenty or sixty.
-    rotate : bool or sequence of bools, default=(False, True)
-        Whether to refine along the principal axes of the features. Only where they take no more
-        numbers than the centres, that is, up to ``n_basis`` features, and not with sparse rows.
-    n_candidates : int, default=100
-        As in `SparseKernelAUC`.
+        Largest number of centres. All smaller sizes on the path are tried.
+    linear_term : {"auto"} or bool, default="auto"
+        As in `SparseKernelAUC`; "auto" tries False and True.
+    scaling : {"auto", None, "rank", "normal"}, default="auto"
+        As in `SparseKernelAUC`; "auto" tries all of them for dense rows, None for sparse rows.
+    rotate : {"auto"} or bool, default="auto"
+        As in `SparseKernelAUC`; "auto" tries both for refined models of dense rows with up to
+        ``n_basis`` features, so that the axes take no more numbers than the centres.
+    refine : {"auto"}, bool or int, default="auto"
+        As in `SparseKernelAUC`; "auto" tries unrefined models, and refined ones with 10 steps
+        below 1,000 rows, 20 below 2,000 rows, and 20 or 60 from there on.
+    selection : str or Selection, default="orthogonal"
+        As in `SparseKernelAUC`. The search uses half as many candidates as the last fit.
     cv : None, int, cross-validation generator or iterable, default=None
-        The folds. A number stands for stratified ones, shuffled with ``random_state``; None for
-        five of them, three times over where there are fewer than a thousand rows.
-    max_iter : int, default=100
-        As in `SparseKernelAUC`.
+        The folds. An integer is the number of stratified folds, shuffled with ``random_state``.
+        None is 5 folds, repeated three times below 1,000 rows.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=None
-        Processes that try settings at the same time, and threads of the last fit.
+        Number of processes that try settings at the same time, and of threads of the last fit.
     random_state : int, RandomState instance or None, default=None
-        Draws the folds, the candidates and the rows held out for refinement.
+        Random seed of the folds, the candidates and the validation rows.
+    verbose : int, default=0
+        If positive, print a line per setting and fold that was tried, with the best AUC so far.
 
     Attributes
     ----------
@@ -106,11 +104,11 @@ class SparseKernelAUCCV(PathClassifier):
     best_score_ : float
         Their mean cross-validated AUC.
     best_estimator_ : SparseKernelAUC
-        The model fitted with them to all rows. Its attributes (``basis_vectors_``,
-        ``dual_coef_``, ``path_`` and so on) are this estimator's own, too.
+        The model fitted with them to all rows. This estimator has its attributes, too
+        (``basis_vectors_``, ``dual_coef_``, ``path_`` and so on).
     cv_results_ : dict of ndarrays
-        One entry per setting that came through the first comparison: ``param_scaling``,
-        ``param_C``, ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
+        One entry per setting that passed the first comparison: ``param_scaling``, ``param_C``,
+        ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
         ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where it was not tried),
         ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
@@ -123,10 +121,18 @@ class SparseKernelAUCCV(PathClassifier):
     Notes
     -----
     For each scaling, choice of widths and linear term, and for each fold, the basis is pursued
-    once and serves every C and size. These structures are compared on two folds with up to 24
-    basis functions first, then the best of each scaling at full size, and the best two of these on
-    all folds. With fewer than a thousand rows, where folds are repeated, the first comparison is
-    on five folds and at full size. Refinement is tried from there.
+    once and serves every C and size. These structures are first compared on two folds with up to 24
+    centres, then the best of each scaling at full size, and the best two of these on all folds.
+    Below 1,000 rows, where folds are repeated, the first comparison uses five folds and the full
+    size. Refinement is tried from there.
+
+    The linear term has one dense column per feature, also for sparse rows, and refinement moves
+    every coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
+    (about a minute) per fit, the search leaves it out with a `SkippedSettingsWarning`. If nothing
+    else was to be tried and the memory does not suffice, it raises an error.
+
+    While it runs, callbacks find the number of fits that are done and planned, what was tried last
+    and the best AUC so far in ``search_progress_``.
 
     Examples
     --------
@@ -148,11 +154,10 @@ class SparseKernelAUCCV(PathClassifier):
         n_basis=64,
         linear_term="auto",
         scaling="auto",
-        refine="auto",
         rotate="auto",
-        n_candidates=100,
+        refine="auto",
+        selection="orthogonal",
         cv=None,
-        max_iter=100,
         tol=1e-4,
         engine="auto",
         n_jobs=None,
@@ -164,11 +169,10 @@ class SparseKernelAUCCV(PathClassifier):
         self.n_basis = n_basis
         self.linear_term = linear_term
         self.scaling = scaling
-        self.refine = refine
         self.rotate = rotate
-        self.n_candidates = n_candidates
+        self.refine = refine
+        self.selection = selection
         self.cv = cv
-        self.max_iter = max_iter
         self.tol = tol
         self.engine = engine
         self.n_jobs = n_jobs
@@ -179,16 +183,16 @@ class SparseKernelAUCCV(PathClassifier):
     def fit(self, X, y, sample_weight=None):
         """Choose the parameters and fit to all rows.
 
-        Interrupted from the keyboard while it chooses, the estimator is fitted with the best
-        parameters so far, and the interrupt goes on from there; interrupted again, it keeps the
-        model it had reached.
+        If the search is interrupted from the keyboard, the estimator is fitted with the best
+        parameters so far, and the interrupt is raised again. If that fit is interrupted, too, the
+        estimator keeps the model it had reached.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,)
-            Labels, two different ones of any kind.
+            Labels: two different values of any type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -239,7 +243,7 @@ class SparseKernelAUCCV(PathClassifier):
             warn_if_unscaled(mean, np.sqrt(variance), getattr(self, "feature_names_in_", None))
 
     def _as_asked_for(self, setting: Setting, grid: Grid, search: Search) -> Setting:
-        """Return the setting of an interrupted search, refined if nothing else was asked for."""
+        """Return the setting of an interrupted search, refined if all settings were to be."""
         if False in grid.refine or setting.refine:
             return setting
         return replace(setting, refine=grid.steps or search.budget.steps)
@@ -283,12 +287,12 @@ class SparseKernelAUCCV(PathClassifier):
 
     def _shared(self) -> dict:
         """Return the parameters that `SparseKernelAUC` has, too."""
-        names = ("n_candidates", "max_iter", "tol")
+        names = ("selection", "tol")
         return {name: getattr(self, name) for name in names}
 
     def _base(self) -> Parameters:
         """Return the parameters that all settings share."""
-        selection = Selection(n_candidates=self.n_candidates, max_iter=self.max_iter)
+        selection = as_selection(self.selection)
         base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol)
         base.check()
         return base
@@ -370,13 +374,13 @@ class SparseKernelAUCCV(PathClassifier):
             return _listed_folds(self._splitter(data, seed), data)
         if self.cv is not None and not isinstance(self.cv, int | np.integer):
             raise InvalidParameterError(
-                f"`cv` must be None or a number of folds where rows are on a cluster; got "
+                "`cv` must be None or an integer if the rows are on a cluster; got "
                 f"{self.cv!r}. Use for instance 5."
             )
         return hash_folds(data, self._n_splits(class_counts(data)), seed)
 
     def _splitter(self, data: TrainingData, seed: int):
-        """Return a splitter of scikit-learn's kind."""
+        """Return a splitter of scikit-learn."""
         if self.cv is not None and not isinstance(self.cv, int | np.integer):
             return check_cv(self.cv, data.positive, classifier=True)
         counts = np.bincount(data.positive, minlength=2).tolist()
@@ -386,7 +390,7 @@ class SparseKernelAUCCV(PathClassifier):
         )
 
     def _n_splits(self, counts: Sequence[int]) -> int:
-        """Return the number of folds, if there are rows of each class for all of them."""
+        """Return the number of folds; raise an error if a class has fewer rows."""
         n_splits = 5 if self.cv is None else self.cv
         check_whole_number("cv", n_splits, 2, "5 folds are usual.")
         if min(counts) < n_splits:
@@ -398,7 +402,7 @@ class SparseKernelAUCCV(PathClassifier):
 
 
 def _listed_folds(cv, data: TrainingData) -> list[RowFold]:
-    """Return the folds of a splitter, after a look at each."""
+    """Return the folds of a splitter; raise an error if a fold lacks a class."""
     numbers = np.arange(data.n_rows)
     folds = cv.split(numbers[:, None], data.positive)
     folds = [RowFold(*(numbers[np.asarray(rows)] for rows in fold)) for fold in folds]
@@ -416,7 +420,7 @@ def _listed_folds(cv, data: TrainingData) -> list[RowFold]:
 
 
 def _as_seed(random_state) -> int:
-    """Return one number, so that every fold and process draws alike."""
+    """Return an integer, so that all folds and processes draw the same."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -88,6 +88,11 @@ class Selection:
         check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
 
 
+def as_selection(selection: str | Selection) -> Selection:
+    """Return the parameter ``selection`` as a `Selection`, of which a name is the rule."""
+    return selection if isinstance(selection, Selection) else Selection(selection)
+
+
 @dataclass(frozen=True)
 class Parameters:
     """The parameters of `SparseKernelAUC` that decide which model is found."""
@@ -110,15 +115,8 @@ class Parameters:
     @classmethod
     def of(cls, estimator) -> Parameters:
         """Return the checked parameters of a `SparseKernelAUC`."""
-        own = {f.name: getattr(estimator, f.name) for f in fields(cls) if f.name != "selection"}
-        selection = Selection(
-            estimator.selection,
-            estimator.n_candidates,
-            estimator.retrain,
-            estimator.solver,
-            estimator.max_iter,
-        )
-        parameters = cls(**own, selection=selection)
+        own = {field.name: getattr(estimator, field.name) for field in fields(cls)}
+        parameters = cls(**{**own, "selection": as_selection(estimator.selection)})
         parameters.check()
         return parameters
 

@@ -105,12 +105,7 @@ def score_job(
     largest one that was reached, for a fit with a larger `n_basis` gives the same model. All folds
     then score the same sizes.
     """
-    score = _score_refined if job.setting.refine else _score_pursued
-    try:
-        by_size = score(base, rows, fold, job, seed)
-    except FitInterruptedError as interrupt:
-        # A fold that was cut off does not count.
-        raise KeyboardInterrupt from interrupt
+    by_size = scores_by_size(base, rows, fold, job, seed)
     last = max(size for size, _ in by_size)
     beyond = {(size, C): by_size[last, C] for size in job.judged if size > last for C in job.Cs}
     return {
@@ -121,6 +116,16 @@ def score_job(
 
 # AUC by size and C.
 BySize = dict[tuple[int, float], float]
+
+
+def scores_by_size(base: Parameters, rows: TrainingData, fold: Fold, job: Job, seed: int) -> BySize:
+    """Return the AUC of all sizes that were reached, for all Cs."""
+    score = _score_refined if job.setting.refine else _score_pursued
+    try:
+        return score(base, rows, fold, job, seed)
+    except FitInterruptedError as interrupt:
+        # A fold that was cut off does not count.
+        raise KeyboardInterrupt from interrupt
 
 
 @dataclass(frozen=True)
