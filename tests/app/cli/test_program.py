@@ -135,16 +135,17 @@ def test_interrupted_with_a_model_at_hand(tmp_path):
 
 TUNING = """
 import os, signal, sys
-from skauc.sparse.search import Tuner
+from skauc.sparse.search import Search
 from skauc.app.cli import main
 
-run = Tuner._run
-def run_and_interrupt(self, jobs, folds):
-    run(self, jobs, folds)
-    Tuner._run = run
+run = Search.run
+def run_and_interrupt(self, *arguments, **options):
+    scores = run(self, *arguments, **options)
+    Search.run = run
     os.killpg(0, signal.SIGINT)  # as a terminal does, to workers too
+    return scores
 
-Tuner._run = run_and_interrupt
+Search.run = run_and_interrupt
 main()
 """
 

@@ -19,7 +19,7 @@ from skauc.app.tables import LabelledTable
 from skauc.app.workflow.calibration import Calibrated, calibrate, held_out_for_calibration
 from skauc.preprocessing import TablePreprocessor
 from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
-from skauc.sparse.fitting import balanced_sample
+from skauc.sparse.sampling import balanced_sample
 
 # Larger tables are tuned on a sample of this many rows, and then fitted to all rows.
 MOST_TUNED = 10_000
