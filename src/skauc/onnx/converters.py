@@ -55,8 +55,8 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.feature_map import FeatureMap, RankScaling
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial
 from skauc.model import Model
-from skauc.persistence.state import ESTIMATORS
-from skauc.persistence.words import word_pattern
+from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
+from skauc.onnx.words import word_pattern
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 from skauc.preprocessing.parts import (
     BooleanPart,
@@ -69,14 +69,21 @@ from skauc.preprocessing.parts import (
     build_parts,
 )
 from skauc.preprocessing.steps import DAY, PERIODS
+from skauc.rank_svm import KernelRankSVM
+from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
+from skauc.structural import StructuralAUC
 
+ESTIMATORS = (
+    *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC, KernelRankSVM),
+    *(OAM, OPAUC, AdaOAM, SAdaOAM, OILK),
+)
 # The version of ONNX that brought regular expressions.
 OPSET_OF_WORDS = 20
 
 
 def register() -> None:
     """Tell skl2onnx about every class of ours."""
-    for kind in ESTIMATORS.values():
+    for kind in ESTIMATORS:
         update_registered_converter(
             kind,
             f"Skauc{kind.__name__}",
