@@ -84,7 +84,7 @@ def test_the_data_are_counted(tumours, content):
     assert (data.positive_label, data.negative_label) == ("malignant", "benign")
     assert (data.n_train, data.n_test) == (len(tumours.y_train), len(tumours.y_test))
     assert data.n_test_positive == np.count_nonzero(tumours.y_test == "malignant")
-    assert data.n_features == 30
+    assert data.n_columns == 30
     assert content.model.name == "SparseKernelAUC"
     assert content.model.steps == ("StandardScaler",)
     assert ("n_basis", "12") in content.model.parameters
@@ -118,7 +118,7 @@ def test_a_centre_that_is_a_row_is_shown_as_it_is_in_the_frame(tumours, content)
         (content.centres.negative, "negative"),
     ):
         row = tumours.X_train.iloc[classifier.basis_indices_[centre.number]]
-        for feature in content.centres.features:
+        for feature in content.centres.columns:
             assert getattr(feature, side) == row[feature.name]
         assert centre.source == (
             f"Row {classifier.basis_indices_[centre.number]:,} of the training rows."
@@ -141,11 +141,11 @@ def test_typical_centres_are_most_alike_their_class(tumours, content):
 def test_without_training_rows_scaling_is_undone(tumours, content):
     alone = make_report_content(*tumours.test)
     assert alone.centres.positive.source == "Its values before preprocessing."
-    shown = {feature.name: feature.positive for feature in alone.centres.features}
-    for feature in content.centres.features:
+    shown = {feature.name: feature.positive for feature in alone.centres.columns}
+    for feature in content.centres.columns:
         assert shown[feature.name] == pytest.approx(feature.positive)
     assert alone.data.n_train is None
-    assert "could not be looked for" in alone.looked_at
+    assert "could not be found" in alone.checks
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,7 @@ def test_words_and_dates_come_from_the_training_frame(orders, encoded):
     model = encoded(X[:400], y[:400])
     content = make_report_content(model, X[400:], y[400:], X_train=X[:400], y_train=y[:400])
     row = X.iloc[model[-1].basis_indices_[content.centres.positive.number]]
-    shown = {feature.name: feature for feature in content.centres.features}
+    shown = {feature.name: feature for feature in content.centres.columns}
     assert shown["country"].positive == row["country"]
     assert shown["placed"].positive == str(row["placed"].date())
     assert shown["amount"].positive == row["amount"]
@@ -189,18 +189,15 @@ def test_a_moved_centre_is_shown_as_its_nearest_training_row(orders, encoded):
         own = model[-1].basis_indices_[centre.number]
         nearest = int(np.argmin(np.linalg.norm((rows - vector) / scales, axis=1)))
         is_moved.append(not np.allclose(rows[own], vector))
-        source = f"The training row nearest to it, row {nearest:,}."
+        source = f"The nearest training row, row {nearest:,}."
         assert centre.source == (source if is_moved[-1] else f"Row {own:,} of the training rows.")
     assert any(is_moved)
-    assert len(content.features.names) == content.features.n_features == 6
-    assert list(content.features.relevance) == sorted(content.features.relevance, reverse=True)
 
 
 def test_centres_that_cannot_be_shown_say_why(orders, encoded):
     X, y = orders
     content = make_report_content(encoded(X[:400], y[:400]), X[400:], y[400:])
-    assert "Make the report with the training rows to see them" in content.centres.reason
-    assert "Fit with refine=True" in content.features.reason
+    assert "Pass the training rows to show them" in content.centres.reason
 
 
 @pytest.mark.parametrize(
@@ -216,7 +213,7 @@ def test_an_inverse_that_does_not_lead_back_is_not_believed(tumours, step):
     model = make_pipeline(StandardScaler(), step, SparseKernelAUC(4, random_state=0))
     model.fit(tumours.X_train, tumours.y_train)
     assert (
-        "cannot be undone"
+        "has no inverse"
         in make_report_content(model, tumours.X_test, tumours.y_test).centres.reason
     )
     content = make_report_content(model, tumours.X_test, tumours.y_test, **tumours.train)
@@ -237,7 +234,7 @@ def test_rows_of_every_kind(tumours, kind):
     content = make_report_content(
         model, X_test, tumours.y_test, X_train=X_train, y_train=tumours.y_train
     )
-    names = {feature.name for feature in content.centres.features}
+    names = {feature.name for feature in content.centres.columns}
     assert names == (set(tumours.X_train) if kind == "polars" else {f"x{i}" for i in range(30)})
     assert content.centres.positive.source.startswith("Row ")
 
@@ -275,7 +272,7 @@ def test_own_probabilities_are_said_to_be(tumours):
     model = wrap("calibrated", tumours.model, tumours.X_train, tumours.y_train)
     content = make_report_content(model, tumours.X_test, tumours.y_test)
     assert content.calibration.is_own
-    assert "model's own probabilities" in content.calibration.source
+    assert "of the model itself" in content.calibration.source
     probabilities = model.predict_proba(tumours.X_test)[:, 1]
     assert content.calibration.brier == pytest.approx(
         brier_score_loss(tumours.y_test == "malignant", probabilities)
@@ -284,14 +281,14 @@ def test_own_probabilities_are_said_to_be(tumours):
 
 def test_probabilities_that_are_not_its_own_are_said_to_be(content):
     assert not content.calibration.is_own
-    assert "gives no probabilities" in content.calibration.source
+    assert "and no probabilities" in content.calibration.source
     assert sum(content.calibration.n_rows) == content.data.n_test
 
 
 def test_an_ensemble_has_no_one_path(tumours):
     model = CalibratedClassifierCV(tumours.model, cv=2).fit(tumours.X_train, tumours.y_train)
     content = make_report_content(model, tumours.X_test, tumours.y_test)
-    assert content.sizes == content.features == content.centres == SEVERAL
+    assert content.sizes == content.centres == SEVERAL
     assert content.model.name == "Ensemble"
 
 
@@ -299,8 +296,8 @@ def test_other_classifiers_have_the_rest(tumours):
     model = make_pipeline(StandardScaler(), LogisticRegression())
     model.fit(tumours.X_train, tumours.y_train)
     content = make_report_content(model, tumours.X_test, tumours.y_test, **tumours.train)
-    assert content.sizes == Missing("LogisticRegression keeps no path of smaller models.")
-    assert content.features == Missing("LogisticRegression learns no length scales.")
+    assert content.sizes == Missing("LogisticRegression has no path of smaller models.")
+    assert content.importance.columns[0].drop > 0
     assert content.centres == Missing("LogisticRegression has no centres.")
     assert content.calibration.is_own
 
@@ -308,7 +305,7 @@ def test_other_classifiers_have_the_rest(tumours):
 def test_one_size_has_nothing_to_compare_with(tumours):
     model = SparseKernelAUC(1, random_state=0).fit(tumours.X_train, tumours.y_train)
     content = make_report_content(model, tumours.X_test, tumours.y_test)
-    assert "no smaller models to compare with" in content.sizes.reason
+    assert "no smaller models to compare" in content.sizes.reason
     assert content.model.n_basis == 1
 
 
@@ -318,9 +315,9 @@ def test_wide_rows_show_the_features_that_differ_most():
     X = rng.normal(size=(200, 300)) + y[:, None]
     model = SparseKernelAUC(4, random_state=0).fit(X[:100], y[:100])
     centres = make_report_content(model, X[100:], y[100:]).centres
-    assert (len(centres.features), centres.n_features) == (200, 300)
+    assert (len(centres.columns), centres.n_columns) == (200, 300)
     spread = {f"x{i}": sd for i, sd in enumerate(X[100:].std(axis=0))}
-    apart = [abs(each.positive - each.negative) / spread[each.name] for each in centres.features]
+    apart = [abs(each.positive - each.negative) / spread[each.name] for each in centres.columns]
     assert apart == sorted(apart, reverse=True)
 
 
@@ -337,7 +334,7 @@ def test_cross_validated_sizes_are_shown_beside(tumours):
     assert max(sizes.cv_n_basis) == 8
     assert ("n_basis (chosen)", str(model.n_basis_)) in content.model.parameters
     is_ranked = model.best_params_["scaling"] is not None
-    own = "Its values before they became ranks." if is_ranked else "Its own values."
+    own = "Its values before the rank scaling." if is_ranked else "Its own values."
     assert content.centres.positive.source == own
 
 
@@ -401,7 +398,7 @@ def test_one_positive_row_is_enough(tumours):
         np.flatnonzero(tumours.y_test == "benign"), np.argmax(tumours.y_test == "malignant")
     )
     content = make_report_content(tumours.model, tumours.X_test.iloc[rows], tumours.y_test[rows])
-    assert "single test row" in content.calibration.reason
+    assert "A class has a single test row" in content.calibration.reason
     assert any("Only 1 positive test row" in warning.title for warning in content.warnings)
 
 
