@@ -18,9 +18,9 @@ from skauc.metrics import auc
 from skauc.preprocessing import TablePreprocessor
 from skauc.report import make_report_content
 from skauc.report.columns import with_column_from
-from skauc.report.importance import MOST_COLUMNS, column_importance
+from skauc.report.importance import MOST_SHUFFLED, column_importance
 from skauc.report.missing import Missing
-from skauc.report.rows import Rows
+from skauc.report.rows import LabelledRows
 from skauc.unwrapping import unwrap
 
 
@@ -44,7 +44,7 @@ class LinearScore(ClassifierMixin, BaseEstimator):
 
 def importance(model, X, y, weights=None):
     weights = np.ones(len(y)) if weights is None else weights
-    return column_importance(model, unwrap(model), Rows(X, y, weights))
+    return column_importance(model, unwrap(model), LabelledRows(X, y, weights))
 
 
 def drops(found):
@@ -188,8 +188,8 @@ def test_many_columns_are_limited_to_the_best_ones():
     X = rng.normal(size=(400, 120))
     X[:, [7, 90]] += 3 * y[:, None]
     found = importance(LinearScore(np.ones(120)).fit(X, y), X, y)
-    assert len(found.columns) == MOST_COLUMNS
-    assert found.n_untested == 120 - MOST_COLUMNS
+    assert len(found.columns) == MOST_SHUFFLED
+    assert found.n_untested == 120 - MOST_SHUFFLED
     assert {column.name for column in found.columns[:2]} == {"x7", "x90"}
 
 

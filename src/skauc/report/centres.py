@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from skauc.engines.expansion import evaluate_expansion
 from skauc.report.columns import Column, columns, row_values
 from skauc.report.missing import SEVERAL, Missing
-from skauc.report.rows import Rows
+from skauc.report.rows import LabelledRows
 from skauc.unwrapping import UnwrappedModel, as_dense
 
 _SAMPLE_ROWS = 4_000
@@ -60,7 +60,10 @@ class TypicalCentres:
 
 
 def typical_centres(
-    unwrapped: UnwrappedModel, train: Rows | None, test: Rows, unused: frozenset[str] = frozenset()
+    unwrapped: UnwrappedModel,
+    train: LabelledRows | None,
+    test: LabelledRows,
+    unused: frozenset[str] = frozenset(),
 ) -> TypicalCentres | Missing:
     """Find the centre that is most similar to the rows of each class.
 
@@ -95,7 +98,7 @@ def typical_centres(
     return TypicalCentres(positive, negative, shown[:_MOST_COLUMNS], len(shown))
 
 
-def _most_typical(unwrapped: UnwrappedModel, test: Rows) -> tuple[int, int]:
+def _most_typical(unwrapped: UnwrappedModel, test: LabelledRows) -> tuple[int, int]:
     """Return the indices of the centres for the positive and the negative class."""
     sample = test.balanced_sample(_SAMPLE_ROWS)
     model, rows = unwrapped.model, unwrapped.scaled(sample.X)
@@ -112,7 +115,7 @@ def _argmax_among(values: np.ndarray, allowed: np.ndarray) -> int:
 
 
 def _in_table_units(
-    unwrapped: UnwrappedModel, train: Rows | None, index: int, centre: np.ndarray
+    unwrapped: UnwrappedModel, train: LabelledRows | None, index: int, centre: np.ndarray
 ) -> tuple[list, str] | None:
     """Return the values of a centre and a sentence on their source, None if there are none."""
     undone = _undone(unwrapped, centre)
@@ -151,12 +154,12 @@ def _undone(unwrapped: UnwrappedModel, centre: np.ndarray) -> tuple[list, str] |
     return list(centre), source + beyond
 
 
-def _is_row(unwrapped: UnwrappedModel, train: Rows, row: int, centre: np.ndarray) -> bool:
+def _is_row(unwrapped: UnwrappedModel, train: LabelledRows, row: int, centre: np.ndarray) -> bool:
     seen = as_dense(unwrapped.scaled(train.take(np.array([row])).X))
     return np.allclose(seen[0], centre, rtol=1e-5, atol=1e-8)
 
 
-def _nearest_row(unwrapped: UnwrappedModel, train: Rows, centre: np.ndarray) -> int:
+def _nearest_row(unwrapped: UnwrappedModel, train: LabelledRows, centre: np.ndarray) -> int:
     rows = unwrapped.scaled(train.X)
     scales = getattr(unwrapped.model.kernel, "scales", None)
     scales = np.ones(rows.shape[1]) if scales is None else scales
@@ -166,7 +169,7 @@ def _nearest_row(unwrapped: UnwrappedModel, train: Rows, centre: np.ndarray) -> 
 
 
 def _column_values(
-    rows: Rows, positive: list, negative: list, unused: frozenset[str]
+    rows: LabelledRows, positive: list, negative: list, unused: frozenset[str]
 ) -> tuple[ColumnValues, ...]:
     """Compare the centres in each used column. The largest difference comes first."""
     sample = rows.random_sample(_ROWS_FOR_USUAL)

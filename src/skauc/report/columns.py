@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 # Only the first columns of wider tables are checked.
-MOST_COLUMNS = 2_000
+MOST_CHECKED = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def row_values(X, row: int) -> list:
     return [np.asarray(_safe_indexing(taken, i, axis=1))[0] for i in range(taken.shape[1])]
 
 
-def columns(X, most: int | None = MOST_COLUMNS) -> Iterator[Column]:
+def columns(X, most: int | None = MOST_CHECKED) -> Iterator[Column]:
     """Yield the first ``most`` columns, or all of them if ``most`` is None."""
     names = column_names(X)[:most]
     X = X.tocsc() if sparse.issparse(X) else X

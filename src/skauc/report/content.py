@@ -21,7 +21,7 @@ from skauc.report.data_warnings import DataWarning, describe_checks, find_warnin
 from skauc.report.importance import Importance, column_importance
 from skauc.report.missing import Missing
 from skauc.report.model_summary import ModelSummary, summarise_model
-from skauc.report.rows import Rows, check_labelled_rows
+from skauc.report.rows import LabelledRows, check_labelled_rows
 from skauc.report.scored import LabelledScores, Score, main_scores
 from skauc.report.sizes import Sizes, auc_by_size
 from skauc.report.threshold_table import ThresholdTable, own_threshold, threshold_table
@@ -177,7 +177,9 @@ def _unused(importance: Importance | Missing) -> frozenset[str]:
     return frozenset() if isinstance(importance, Missing) else frozenset(importance.unused)
 
 
-def _summarise_data(labels, test: Rows, train: Rows | None, sample_weight) -> DataSummary:
+def _summarise_data(
+    labels, test: LabelledRows, train: LabelledRows | None, sample_weight
+) -> DataSummary:
     return DataSummary(
         positive_label=str(labels[1]),
         negative_label=str(labels[0]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def number(value: float | str) -> str:
+def format_number(value: float | str) -> str:
     """Format a number with four significant digits, or three below 1. Texts are unchanged."""
     if isinstance(value, str):
         return value
