@@ -76,7 +76,7 @@ def test_the_roc_curve_is_scikit_learns_within_its_band(model, rows):
     curve = np.interp(display.band_x, display.x, display.y)
     assert np.all((display.low <= curve + 1e-9) & (curve <= display.high + 1e-9))
     label = display.line_.get_label()
-    assert label.startswith("Pipeline: AUC = 0.")
+    assert label.startswith("SparseKernelAUC: AUC = 0.")
 
 
 def test_the_precision_recall_curve_is_scikit_learns(model, rows):

@@ -1,4 +1,4 @@
-"""The one place where matplotlib is loaded."""
+"""The only module that imports matplotlib's pyplot."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from skauc.exceptions import MissingPackageError
 
 
 def import_pyplot():
-    """Return matplotlib's pyplot, or say how to install it."""
+    """Import matplotlib's pyplot, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise MissingPackageError(
-            "Drawing needs matplotlib, which is not installed. "
+            "Displays need matplotlib, which is not installed. "
             "Install it with: pip install 'skauc[plot]'"
         ) from error
     return plt
 
 
 def axes_to_draw_on(ax=None):
-    """Return the axes, or those of a new figure."""
+    """Return the given axes, or the axes of a new figure."""
     plt = import_pyplot()
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
