@@ -125,7 +125,7 @@ def test_the_best_threshold_is_marked(model, rows):
     plain = ThresholdDisplay.from_estimator(model, *rows)
     assert plain.cost_ax_ is None
     texts = [text.get_text() for text in plain.ax_.get_legend().get_texts()]
-    assert texts == ["recall", "precision", f"best balanced accuracy: {plain.best:g}"]
+    assert texts == ["recall", "precision", f"best balanced accuracy at {plain.best:g}"]
 
 
 def test_costs_are_numbers(model, rows):

@@ -23,3 +23,17 @@ def axes_to_draw_on(ax=None):
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
     return ax
+
+
+def legend_above(ax, **kwargs) -> None:
+    """Draw a legend above the axes, where it covers nothing."""
+    ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=4,
+        frameon=False,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        handlelength=1.6,
+        **kwargs,
+    )

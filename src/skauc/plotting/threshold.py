@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.metrics import operating_points
-from skauc.plotting.axes import axes_to_draw_on, import_pyplot
+from skauc.plotting.axes import axes_to_draw_on, import_pyplot, legend_above
 from skauc.unwrapping import ranking_scores
 from skauc.validation import check_positive, check_scored
 
@@ -181,9 +181,9 @@ class ThresholdDisplay:
         handles = [*self.lines_.values()]
         if self.best is not None:
             what = "best balanced accuracy" if self.cost is None else "lowest cost"
-            label = f"{what}: {self.best:g}"
+            label = f"{what} at {self.best:g}"
             handles.append(ax.axvline(self.best, color="0.4", linewidth=1, label=label))
         ax.set(xlabel="Threshold", ylabel="Recall, precision", ylim=(-0.01, 1.01))
         ax.grid(alpha=0.3, linewidth=0.6)
-        ax.legend(handles=handles)
+        legend_above(ax, handles=handles)
         return self

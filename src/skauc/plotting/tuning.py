@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skauc.plotting.axes import axes_to_draw_on
+from skauc.plotting.axes import axes_to_draw_on, legend_above
 from skauc.plotting.fitted import unwrap_fitted
 
 
@@ -101,10 +101,10 @@ class TuningDisplay:
         ax.set_yticks(np.arange(len(self.Cs)) + 0.5, [f"{C:g}" for C in self.Cs])
         row = int(np.argmin(np.abs(self.Cs - self.chosen[0])))
         column = int(np.argmin(np.abs(self.n_basis - self.chosen[1])))
-        label = f"chosen: {self.auc[row, column]:.4f}"
+        label = f"chosen (AUC = {self.auc[row, column]:.4f})"
         ax.plot(column + 0.5, row + 0.5, "w*", markersize=14, markeredgecolor="k", label=label)
         ax.set(xlabel="Number of centres", ylabel="C")
-        ax.legend(loc="lower left")
+        legend_above(ax)
         self.figure_.colorbar(self.image_, ax=ax, label="Mean cross-validated AUC")
         return self
 
