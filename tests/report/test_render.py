@@ -167,14 +167,14 @@ def test_the_umask_is_never_changed(content, tmp_path, monkeypatch):
 def test_importance_and_unused_columns_are_shown(content):
     columns = (
         ImportantColumn("first_column", 0.25, 0.2, 0.3),
-        ImportantColumn("second", -0.0001, -0.01, 0.02),
+        ImportantColumn("second", -0.00001, -0.01, 0.02),
     )
     importance = Importance(columns, ("id", "<b>"), n_untested=7, n_rows=2_000, n_repeats=5)
     text = render_report(replace(content, importance=importance))
     assert "first_<wbr>column" in text
-    assert "0.200 to 0.300" in text
-    assert '<td class="n">0.000</td>' in text
-    assert "−0.010 to 0.020" in text
+    assert "0.2000 to 0.3000" in text
+    assert '<td class="n">0.0000</td>' in text
+    assert "−0.0100 to 0.0200" in text
     assert "Not used by the model (no score changes): “id”, “&lt;b&gt;”." in text
     assert "7 others were not" in text
     assert Page(text).open == []

@@ -22,8 +22,8 @@ def percent(share: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Format a difference of AUCs with three decimals."""
-    return f"{value:.3f}".replace("-0.000", "0.000").replace("-", "−")
+    """Format a difference of AUCs with four decimals."""
+    return f"{value:.4f}".replace("-0.0000", "0.0000").replace("-", "−")
 
 
 def breakable(name: str):
