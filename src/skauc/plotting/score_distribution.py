@@ -128,8 +128,8 @@ class ScoreDistributionDisplay:
             The display.
         """
         import_pyplot()
-        scored = check_scored(y_true, y_score, sample_weight, pos_label)
-        bars = score_histogram(*scored, n_bins=n_bins)
+        scores, positive, weights = check_scored(y_true, y_score, sample_weight, pos_label)
+        bars = score_histogram(scores, positive, weights, n_bins)
         labels = np.unique(np.asarray(y_true))
         if pos_label is not None and pos_label == labels[0]:
             labels = labels[::-1]

@@ -40,7 +40,7 @@ def calibrate_scores(model, test: LabelledRows, scored: LabelledScores) -> Calib
     """Compare the probabilities of the model, or those of a logistic map, with the outcomes."""
     probabilities = positive_probabilities(model, test.X)
     is_own = probabilities is not None
-    if is_own:
+    if probabilities is not None:
         probabilities = probabilities[test.weights > 0]
     else:
         probabilities = cross_fitted_probabilities(scored.scores, scored.positive, scored.weights)

@@ -84,7 +84,7 @@ def _duplicates(
     if train is None:
         return []
     repeated = np.isin(row_hashes(test.X), row_hashes(train.X))
-    n_repeated = np.count_nonzero(repeated)
+    n_repeated = int(np.count_nonzero(repeated))
     if n_repeated == 0:
         return []
     rest = ~repeated
@@ -106,7 +106,7 @@ def _duplicates(
 
 
 def _few_rows(test: LabelledRows, interval: AUCInterval) -> list[DataWarning]:
-    n_positive = np.count_nonzero(test.positive)
+    n_positive = int(np.count_nonzero(test.positive))
     counts = {"positive": n_positive, "negative": len(test.positive) - n_positive}
     return [
         DataWarning(

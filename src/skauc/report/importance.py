@@ -83,7 +83,7 @@ def column_importance(model, unwrapped: UnwrappedModel, test: LabelledRows) -> I
         if np.allclose(others, scores, rtol=1e-9, atol=1e-12 * spread):
             unused.append(names[i])
             continue
-        drop = auc_drop(scores[0], others, sample.positive, sample.weights)
+        drop = auc_drop(scores[0], list(others), sample.positive, sample.weights)
         important.append(ImportantColumn(names[i], drop.drop, drop.low, drop.high))
     return Importance(
         columns=tuple(sorted(important, key=lambda column: -column.drop)),
