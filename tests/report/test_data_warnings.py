@@ -31,8 +31,8 @@ def make_rows(n_rows=400, shift=1.0, seed=0, **columns):
     return pd.DataFrame({**made, "score": rng.normal(size=n_rows) + shift * y}), y
 
 
-def titles(X, y, n_train=200, with_train=True):
-    model = LastColumn().fit(X, y)
+def titles(X, y, n_train=200, with_train=True, kind=LastColumn):
+    model = kind().fit(X, y)
     train = {"X_train": X[:n_train], "y_train": y[:n_train]} if with_train else {}
     content = make_report_content(model, X[n_train:], y[n_train:], **train)
     return {warning.title: warning for warning in content.warnings}
@@ -63,11 +63,24 @@ def test_a_leak(leak, with_train):
     assert "drop it and fit again" in warning.advice
 
 
+class AlsoIdentifiers(LastColumn):
+    """Ranks by the last column and a little by the digits in the others."""
+
+    def decision_function(self, X):
+        digits = sum(X[name].astype(str).str.extract(r"(\d+)")[0].astype(int) for name in X)
+        return super().decision_function(X) + 1e-6 * digits.to_numpy()
+
+
 def test_an_identifier_is_no_leak_but_useless():
     names = np.array([f"customer {i}" for i in range(400)])
-    found = titles(*make_rows(id=lambda rng, y: names, number=lambda rng, y: rng.permutation(400)))
+    rows = make_rows(id=lambda rng, y: names, number=lambda rng, y: rng.permutation(400))
+    found = titles(*rows, kind=AlsoIdentifiers)
     assert list(found) == ["2 columns that may be an identifier"]
     assert "“id”, “number”" in found["2 columns that may be an identifier"].detail
+
+
+def test_an_identifier_that_the_model_does_not_use_is_no_problem():
+    assert titles(*make_rows(number=lambda rng, y: rng.permutation(400))) == {}
 
 
 def test_constant_columns_and_empty_ones():

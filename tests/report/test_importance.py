@@ -149,6 +149,12 @@ def test_every_kind_of_table(rows, kind):
     assert_allclose(list(drops(found).values()), list(drops(expected).values()))
 
 
+def test_mixed_lists_keep_their_numbers():
+    rows = [["a", 1.5], ["b", 2.5]]
+    changed = with_column_from(rows, 1, rows, np.array([1, 0]))
+    assert changed.tolist() == [["a", 2.5], ["b", 1.5]]
+
+
 def test_columns_keep_their_type():
     frame = pd.DataFrame(
         {"town": pd.Categorical(["a", "b", "c"]), "n": pd.array([1, None, 3], "Int64")}

@@ -146,6 +146,7 @@ def make_report_content(
     unwrapped = unwrap(model)
     data = _summarise_data(model.classes_ if labels is None else labels, test, train, sample_weight)
     importance = column_importance(model, unwrapped, test)
+    unused = _unused(importance)
     return ReportContent(
         title=f"How well “{data.positive_label}” is ranked" if title is None else str(title),
         made=datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -160,6 +161,7 @@ def make_report_content(
             all_scores,
             interval,
             unwrapped.train_auc,
+            unused,
         ),
         checks=describe_checks(train, test),
         roc=roc_curve(points, bands),
@@ -169,7 +171,7 @@ def make_report_content(
         calibration=calibrate_scores(model, test, scored),
         sizes=auc_by_size(unwrapped, test),
         importance=importance,
-        centres=typical_centres(unwrapped, train, test, _unused(importance)),
+        centres=typical_centres(unwrapped, train, test, unused),
     )
 
 

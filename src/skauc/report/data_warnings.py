@@ -39,8 +39,12 @@ def find_warnings(
     scores: np.ndarray,
     interval: AUCInterval,
     train_auc: float | None,
+    unused: frozenset[str] = frozenset(),
 ) -> tuple[DataWarning, ...]:
-    """Check the columns, the rows that are in both tables, and the numbers of rows."""
+    """Check the columns, the rows that are in both tables, and the numbers of rows.
+
+    An identifier is not reported if the model does not use it.
+    """
     rows = test if train is None else train
     found = [
         *_leaks(rows),
@@ -49,7 +53,7 @@ def find_warnings(
         *_common_positives(test, labels),
         *_chance(interval),
         *_overfit(interval, train_auc),
-        *_useless_columns(rows),
+        *_useless_columns(rows, unused),
     ]
     return tuple(sorted(found, key=lambda warning: warning.level != "serious"))
 
@@ -169,14 +173,16 @@ def _overfit(interval: AUCInterval, train_auc) -> list[DataWarning]:
     ]
 
 
-def _useless_columns(rows: LabelledRows) -> list[DataWarning]:
+def _useless_columns(rows: LabelledRows, unused: frozenset[str]) -> list[DataWarning]:
     sample = rows.balanced_sample(_SAMPLE_ROWS)
     constant, identifiers = [], []
     for column in columns(sample.X):
         n_distinct = len(np.unique(column.values))
         if n_distinct == 1:
             constant.append(column.name)
-        elif n_distinct == len(sample.positive) >= FEWEST_IDENTIFIERS and not column.is_float:
+        elif column.name in unused or column.is_float:
+            continue
+        elif n_distinct == len(sample) >= FEWEST_IDENTIFIERS:
             identifiers.append(column.name)
     found = []
     if identifiers:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from skauc.exceptions import InvalidDataError
@@ -77,4 +78,5 @@ def check_labelled_rows(model, X, y, which: str, sample_weight=None) -> Labelled
             f"fitted to {model.classes_.tolist()}. Remove these rows, or map their labels."
         )
     weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight).ravel()
+    X = X.tocsr() if sparse.issparse(X) else X
     return LabelledRows(X, labels == model.classes_[1], weights)
