@@ -13,7 +13,7 @@ from skauc.report.rows import LabelledRows
 from skauc.report.scored import LabelledScores
 from skauc.unwrapping import positive_probabilities
 
-_OWN = "These are the probabilities of the model itself (`predict_proba`)."
+_OWN = "These are the probabilities of the model itself (predict_proba)."
 _FITTED = (
     "The model gives scores and no probabilities. The probabilities shown here come from a "
     "logistic map of the scores (Platt scaling). It is fitted to four fifths of the test rows and "

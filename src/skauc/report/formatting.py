@@ -10,9 +10,9 @@ def format_number(value: float | str) -> str:
     if isinstance(value, str):
         return value
     if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
+        return f"{int(value):,}".replace("-", "−")
     text = f"{value:.{4 if abs(value) >= 1 else 3}g}"
-    return text.replace("e-0", "e-").replace("e+0", "e")
+    return text.replace("e-0", "e-").replace("e+", "e").replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -41,3 +41,8 @@ def few(values: Iterable, most: int = 21) -> list:
         return values
     indices = sorted({round(i * (len(values) - 1) / (most - 1)) for i in range(most)})
     return [values[i] for i in indices]
+
+
+def more_columns(count: int) -> str:
+    """Return the summary of a table that is closed at first."""
+    return "1 more column" if count == 1 else f"{count:,} more columns"

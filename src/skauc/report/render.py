@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skauc.archive import write_atomically
 from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.report.content import ReportContent, make_report_content
-from skauc.report.formatting import breakable, few, format_number, percent, signed
+from skauc.report.formatting import breakable, few, format_number, more_columns, percent, signed
 from skauc.report.missing import Missing
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _environment() -> Environment:
         "signed": signed,
     }
     environment.tests["missing"] = lambda part: isinstance(part, Missing)
-    environment.globals["zip"] = zip
+    environment.globals |= {"more_columns": more_columns, "zip": zip}
     return environment
 
 
