@@ -12,7 +12,7 @@ def format_number(value: float | str) -> str:
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}".replace("-", "−")
     text = f"{value:.{4 if abs(value) >= 1 else 3}g}"
-    return text.replace("e-0", "e-").replace("e+", "e").replace("-", "−")
+    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
 def percent(share: float) -> str:
