@@ -36,7 +36,7 @@ def test_probabilities_rank_if_there_are_no_scores():
 def test_only_binary_classifiers_are_accepted(model):
     model.fit(X, [0, 1, 2, 0, 1, 2])
     with pytest.raises(
-        InvalidParameterError, match="must be a binary classifier with .* got (KMeans|Logistic)"
+        InvalidParameterError, match=r"must be a binary classifier with .* got (KMeans|Logistic)"
     ):
         ranking_scores(model, X)
 

@@ -21,9 +21,9 @@ from skl2onnx.sklapi import CastTransformer
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 
+from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
 from skauc.onnx.converters import OPSET_OF_WORDS, label_values, register
-from skauc.persistence.summary import is_own
 from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import THRESHOLDED, TRANSPARENT, UnwrappedModel, layers_of, unwrap
 
@@ -77,7 +77,7 @@ def _rename(model: ModelProto, names: dict[str, str]) -> None:
 def _convertible(model) -> UnwrappedModel:
     """Return the model taken apart, or say which of its wrappers has no graph."""
     for layer in layers_of(model):
-        if is_own(layer):
+        if isinstance(layer, RankingClassifier):
             break
         if isinstance(layer, CalibratedClassifierCV):
             _check_single(layer)

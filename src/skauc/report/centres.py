@@ -141,7 +141,7 @@ def _undone(unwrapped: UnwrappedModel, model: Model, centre: np.ndarray) -> tupl
     source, beyond = "Its own values.", ""
     scaling = model.scaling
     if scaling is not None:
-        centre = scaling.turned_back(centre[None])[0]
+        centre = scaling.rotate_back(centre[None])[0]
     if scaling is not None and scaling.ranks is not None:
         values = scaling.ranks.inverse(centre[None])
         is_beyond = ~np.isclose(scaling.ranks.transform(values)[0], centre, rtol=1e-5, atol=1e-6)
