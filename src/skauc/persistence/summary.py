@@ -68,8 +68,10 @@ def check_manifest(header: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_column(column: Any) -> bool:
-    is_one = isinstance(column, dict) and column.keys() == {"name", "kind"}
-    return is_one and all(isinstance(word, str) for word in column.values())
+    if not isinstance(column, dict) or column.keys() - {"form"} != {"name", "kind"}:
+        return False
+    is_named = isinstance(column["name"], str) and isinstance(column["kind"], str)
+    return is_named and isinstance(column.get("form"), str | None)
 
 
 def final_estimator(model: Any):
@@ -92,16 +94,19 @@ def _versions(has_shell: bool) -> dict[str, str]:
     return {**versions, "skops": metadata.version("skops")} if has_shell else versions
 
 
-def _columns(model: Any) -> list[dict[str, str]]:
+def _columns(model: Any) -> list[dict[str, str | None]]:
     """Return the names and kinds of the columns that the model takes."""
     step = first_step(model)
     if isinstance(step, TablePreprocessor):
-        return [{"name": str(name), "kind": kind} for name, kind in step.columns_.items()]
+        return [
+            {"name": str(name), "kind": kind, "form": step.forms_.get(name)}
+            for name, kind in step.columns_.items()
+        ]
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         n_features = getattr(model, "n_features_in_", 0)
         names = [f"x{i}" for i in range(n_features if n_features <= _MOST_UNNAMED else 0)]
-    return [{"name": str(name), "kind": "numeric"} for name in names]
+    return [{"name": str(name), "kind": "numeric", "form": None} for name in names]
 
 
 def _training(model: Any) -> dict[str, Any]:
