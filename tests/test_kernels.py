@@ -318,7 +318,7 @@ def test_scale_of_constant_features_is_one():
 def test_scale_that_is_no_number_is_an_error(X, unit, variance):
     with pytest.raises(
         InvalidDataError,
-        match=rf"gamma='scale' cannot be found: the variance of `X` is {variance}. Scale the feat",
+        match=rf"gamma='scale' cannot be computed: the variance of `X` is {variance}. Scale the feat",
     ):
         resolve("scale", X * unit, np.ones(40))
 
