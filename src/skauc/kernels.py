@@ -1,7 +1,8 @@
 """Kernels: their parameters, their formulas, and blocks of their values.
 
-``kernel.columns(centres, dtype)`` prepares the centres once and returns a function that maps a block
-of rows to the dense matrix k(row, centre). Only that function tells sparse rows from dense ones.
+``kernel.columns(centres, dtype)`` prepares the centres once and returns a function that maps a
+block of rows to the dense matrix k(row, centre). Only that function tells sparse rows from dense
+ones.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ class RBF:
 class CentredRBF:
     """Centres prepared for one product: -gamma |x - z|^2 = [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
 
-    ``origin`` is subtracted from rows and centres, and the result is multiplied by ``root``, so that
-    values neither overflow nor cancel, whatever the units of the features. If the centres have
+    ``origin`` is subtracted from rows and centres, and the result is multiplied by ``root``, so
+    that values neither overflow nor cancel, whatever the units of the features. If the centres have
     different gammas, ``root`` contains the largest and ``ratios`` the ratio of each to it.
     ``right`` is the second factor, in a type that is precise enough. It is None if only the
     differences x - z are precise enough.
@@ -274,7 +275,7 @@ class CallableKernel:
             )
         if not np.isfinite(values).all():
             raise InvalidParameterError(
-                "The `kernel` function returned NaN or infinity. Scale the features or fix the function."
+                "The `kernel` function returned NaN or infinity. Scale the features or fix it."
             )
         return values
 

@@ -89,7 +89,7 @@ def test_an_empty_stream():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"window": 1}, r"`window` must be an integer of at least 2; got 1\. None looks"),
+        ({"window": 1}, r"`window` must be an integer of at least 2; got 1\. None uses"),
         ({"classes": [0]}, r"`classes` must hold two different labels; got \[0\]\. Pass both"),
     ],
     ids=str,
