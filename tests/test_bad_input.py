@@ -21,6 +21,7 @@ from skauc import (
     AdaOAM,
     KernelRankSVM,
     SAdaOAM,
+    Selection,
     SparseKernelAUC,
     SparseKernelAUCCV,
     StructuralAUC,
@@ -253,7 +254,6 @@ KERNEL = {
     "gamma": ((0, -1.0, np.nan, np.inf, None), positive("Larger values make narrower")[1]),
     "degree": integer("It is the power of"),
     "coef0": ((-1.0, np.nan, "1", None), "must be a finite number of at least 0; got {!r}. A neg"),
-    "max_iter": integer("100"),
     "n_jobs": (
         (0, 1.5, "2", True),
         "must be None or an integer other than 0; got {!r}. Use -1 for all cores",
@@ -261,6 +261,7 @@ KERNEL = {
 }
 EXACT = {
     **KERNEL,
+    "max_iter": integer("100"),
     "tol": positive("1e-3 is a good choice"),
     "cache_size": positive("It is in megabytes; 4000 is a good choice"),
 }
@@ -285,12 +286,8 @@ PARAMETERS = {
         "linear_term": boolean(),
         "early_stopping": boolean(),
         "refine": (("no", 0, -3, 2.5, None), "must be True, False or a number of steps of at leas"),
-        "selection": choice("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
-        "retrain": choice("geometric", "doubling", "always"),
-        "solver": choice("auto", "cholesky", "cg"),
+        "selection": ((None, 3), "must be"),
         "engine": choice("auto", "cpu", "gpu", "cluster"),
-        "n_candidates": integer("100 is a good choice"),
-        "n_iter_no_change": integer("5 is a good choice"),
         "tol": positive("1e-4 is"),
         "validation_fraction": fraction("0.1 holds out"),
     },
@@ -330,6 +327,25 @@ def test_parameters(kind, name):
         if hasattr(model, "partial_fit"):
             with pytest.raises(InvalidParameterError, match=expected):
                 model.partial_fit(X, y, [0, 1])
+
+
+SELECTION = {
+    "rule": choice("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
+    "retrain": choice("geometric", "doubling", "always"),
+    "solver": choice("auto", "cholesky", "cg"),
+    "n_candidates": integer("100 is a good choice"),
+    "max_iter": integer("100 is a good choice"),
+}
+
+
+@pytest.mark.parametrize("name", SELECTION)
+def test_fields_of_a_selection(name):
+    values, message = SELECTION[name]
+    for value in values:
+        model = SparseKernelAUC(selection=Selection(**{name: value}))
+        shown = "selection" if name == "rule" else name
+        expected = re.escape(f"`{shown}` {message.format(value)}")
+        assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
 
 
 @pytest.mark.parametrize(

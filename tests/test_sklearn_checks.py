@@ -17,6 +17,7 @@ from skauc import (
     AdaOAM,
     KernelRankSVM,
     SAdaOAM,
+    Selection,
     SparseKernelAUC,
     StructuralAUC,
 )
@@ -37,8 +38,8 @@ SHORT = {
     "check_sample_weight_equivalence_on_sparse_data",
 }
 VARIANTS = [
-    SparseKernelAUC(n_basis=16, selection="greedy", retrain="always", solver="cg"),
-    SparseKernelAUC(n_basis=4, kernel="laplacian", retrain="doubling"),
+    SparseKernelAUC(n_basis=16, selection=Selection("greedy", retrain="always", solver="cg")),
+    SparseKernelAUC(n_basis=4, kernel="laplacian", selection=Selection(retrain="doubling")),
     SparseKernelAUC(n_basis=8, linear_term=True, gamma=[0.1, 1.0]),
     SparseKernelAUC(n_basis=16, scaling="rank"),
     SparseKernelAUC(n_basis=16, scaling="normal", rotate=True, refine=3),

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.engines import cluster_engine, is_on_cluster
-from skauc.exceptions import ConstantScoresWarning
+from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
 from skauc.model import Model
@@ -241,6 +241,8 @@ def unchanged_on_error(estimator) -> Iterator[None]:
     before = fitted_attributes(estimator)
     try:
         yield
+    except FitInterruptedError:
+        raise  # the estimator keeps the model that it has reached
     except BaseException:
         for name in fitted_attributes(estimator):
             delattr(estimator, name)
@@ -295,6 +297,10 @@ if CallbackSupportMixin is not None:
                 estimator=self.estimator, reconstruction_attributes=attributes, **self.data
             )
 
+        def expect(self, n_tasks: int) -> None:
+            """Correct the number of tasks."""
+            self.root.max_subtasks = n_tasks
+
         def end(self, attributes: Attributes) -> None:
             """Report the end of the fit."""
             self.root.call_on_fit_task_end(
@@ -333,6 +339,10 @@ else:
             vars(fitted).update(attributes())
             answers = [call(fitted, self.n_done, self.n_tasks) for call in self.callbacks]
             return any(answers)
+
+        def expect(self, n_tasks: int) -> None:
+            """Correct the number of tasks."""
+            self.n_tasks = n_tasks
 
         def end(self, attributes: Attributes) -> None:
             """Do nothing: plain callbacks hear of tasks only."""

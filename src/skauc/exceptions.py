@@ -29,6 +29,22 @@ class ConstantScoresWarning(UserWarning):
     """All rows have the same score because every row is far from every centre of the model."""
 
 
+class FitInterruptedError(KeyboardInterrupt):
+    """A fit was interrupted from the keyboard. ``path`` is what it had found by then."""
+
+    def __init__(self, path):
+        super().__init__("The fit was interrupted. The estimator keeps the model it had reached.")
+        self.path = path
+
+
+class UnscaledFeaturesWarning(UserWarning):
+    """The features have such different spreads that the kernel hardly sees some of them."""
+
+
+class SkippedSettingsWarning(UserWarning):
+    """A search does not try some settings, because they would take too much memory or time."""
+
+
 KERNEL_OVERFLOW = (
     "The kernel's values, or the objective, overflow. Scale the features, for instance with "
     "sklearn.preprocessing.StandardScaler, or lower `C`, `gamma`, `degree` or the weights."

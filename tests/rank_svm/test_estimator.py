@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import KernelRankSVM, SparseKernelAUC
+from skauc import KernelRankSVM, Selection, SparseKernelAUC
 
 X, y = make_classification(150, 4, class_sep=0.6, flip_y=0.1, n_redundant=0, random_state=0)
 rng = np.random.default_rng(0)
@@ -44,7 +44,9 @@ def objective(model, rows, grades, qid, weights, gram):
 def test_the_objective_is_that_of_the_sparse_model_with_every_row(C, kernel, weights):
     options = {"C": C, "kernel": kernel, "gamma": 0.5}
     full = KernelRankSVM(**options).fit(X, y, sample_weight=weights)
-    every_row = SparseKernelAUC(150, selection="random", retrain="doubling", tol=1e-9, **options)
+    every_row = SparseKernelAUC(
+        150, selection=Selection("random", retrain="doubling"), tol=1e-9, **options
+    )
     every_row.fit(X, y, weights)
     assert every_row.n_basis_ == 150
     assert_allclose(full.objective_, every_row.path_[-1].objective, rtol=1e-4)
