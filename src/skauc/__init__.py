@@ -26,7 +26,7 @@ _HOMES = {
     "read_table": "skauc.app.tables",
     "make_report": "skauc.report",
 }
-_SUBPACKAGES = ("metrics", "online", "persistence", "plotting", "report")
+_SUBPACKAGES = ("explain", "metrics", "online", "persistence", "plotting", "report")
 
 __all__ = [*_HOMES, *_SUBPACKAGES, "__version__"]
 

@@ -430,7 +430,7 @@ def test_a_kernel_without_a_gradient_cannot_be_refined(kernel):
 
 @pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear"])
 def test_several_widths_are_for_the_rbf_kernel(kernel):
-    message = "`gamma` can be a sequence of widths for kernel='rbf' alone; got .*Give one gamma"
+    message = "`gamma` can be a sequence of widths for kernel='rbf' only; got .*Give one gamma"
     with pytest.raises(InvalidParameterError, match=message):
         make(kernel=kernel, gamma=WIDTHS).fit(X, y)
 

@@ -7,7 +7,8 @@ allocated, nothing is unpickled, and nothing in the file is executed.
 """
 
 from skauc.archive.atomic import write_atomically
-from skauc.archive.container import DEFAULT_LIMITS, Archive, ArchiveError, Limits
+from skauc.archive.checks import checked_array, is_integer, require
+from skauc.archive.container import DEFAULT_LIMITS, Archive, ArchiveError, ArchiveSizeError, Limits
 from skauc.archive.reading import check_array_header, read_archive, read_header
 from skauc.archive.writing import write_archive
 
@@ -15,10 +16,14 @@ __all__ = [
     "DEFAULT_LIMITS",
     "Archive",
     "ArchiveError",
+    "ArchiveSizeError",
     "Limits",
     "check_array_header",
+    "checked_array",
+    "is_integer",
     "read_archive",
     "read_header",
+    "require",
     "write_archive",
     "write_atomically",
 ]

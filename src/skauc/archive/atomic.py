@@ -39,8 +39,8 @@ def write_atomically(path) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     mode = _mode_of(target)
     if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb") as file:
-            yield file
+        with open(target, "wb") as device:
+            yield device
         return
     _remove_stale_drafts(target)
     draft, file = _open_draft(target, mode)

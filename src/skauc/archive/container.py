@@ -14,14 +14,20 @@ COMMENT = b"skauc sha256 "
 DIGEST_LENGTH = 64
 ARRAY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,99}")
 CHUNK = 1 << 20
+# Bools, integers, floats and strings of fixed width.
+KINDS = "biufU"
 _MOST_DIMENSIONS = 8
-_LEAST_BYTES = 32 << 20
+_LEAST_BYTES = 16 << 20
 _LEAST_HEADER = 2 << 20
 _LARGEST_RATIO = 20
 
 
 class ArchiveError(ValueError):
     """A file is not an archive of this format, is damaged, or takes too much memory."""
+
+
+class ArchiveSizeError(ArchiveError):
+    """An archive takes more memory than the limits allow."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Limits:
     ----------
     max_bytes : int or None, default=None
         The largest sum of all expanded members, in bytes. None allows 20 times the size of the
-        file, and at least 32 MiB. `write_archive` does not compress an archive that would exceed
+        file, and at least 16 MiB. `write_archive` does not compress an archive that would exceed
         this.
     max_members : int, default=10000
         The largest number of members.
@@ -64,10 +70,10 @@ class Archive(NamedTuple):
     arrays: dict[str, np.ndarray]
 
 
-def problem_with(dtype: np.dtype, shape: tuple[int, ...]) -> str | None:
+def problem_with(dtype: np.dtype, shape: tuple[int, ...], kinds: str = KINDS) -> str | None:
     """Return why an array of this type cannot be part of an archive."""
-    is_number = dtype.kind in "biuf" and dtype.itemsize <= 8
-    if not is_number and not (dtype.kind == "U" and dtype.itemsize > 0):
+    is_small = dtype.itemsize > 0 and (dtype.kind in "US" or dtype.itemsize <= 8)
+    if dtype.kind not in kinds or not is_small:
         return f"its type is {str(dtype)[:40]!r}"
     if len(shape) > _MOST_DIMENSIONS or any(length < 0 for length in shape):
         return f"its shape is {shape}"

@@ -20,8 +20,10 @@ from skauc.archive.container import (
     DEFAULT_LIMITS,
     DIGEST_LENGTH,
     HEADER,
+    KINDS,
     Archive,
     ArchiveError,
+    ArchiveSizeError,
     Limits,
     digest_of,
     problem_with,
@@ -154,13 +156,13 @@ def _checked_members(
             raise ArchiveError(f"the compression of its member {name!r} is not supported")
     total, allowed = sum(info.file_size for info in infos), limits.total(file_size)
     if total > allowed:
-        raise ArchiveError(f"it expands to {total} bytes; at most {allowed} may be read")
+        raise ArchiveSizeError(f"it expands to {total} bytes; at most {allowed} may be read")
     return by_name
 
 
 def _read_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most_bytes: int) -> dict:
     if info.file_size > most_bytes:
-        raise ArchiveError(
+        raise ArchiveSizeError(
             f"its header expands to {info.file_size} bytes; at most {most_bytes} may be read"
         )
     with archive.open(info) as stream:
@@ -188,7 +190,9 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     return array.reshape(shape, order="F" if is_fortran else "C")
 
 
-def check_array_header(stream, file_size: int, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+def check_array_header(
+    stream, file_size: int, name: str, kinds: str = KINDS
+) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Read the header of a ``.npy`` file and check that the array takes the rest of the file.
 
     Parameters
@@ -199,6 +203,8 @@ def check_array_header(stream, file_size: int, name: str) -> tuple[tuple[int, ..
         The number of bytes in it.
     name : str
         A name for error messages.
+    kinds : str, default="biufU"
+        The kinds of types that are allowed, as characters of ``dtype.kind``.
 
     Returns
     -------
@@ -207,7 +213,7 @@ def check_array_header(stream, file_size: int, name: str) -> tuple[tuple[int, ..
     is_fortran : bool
         Whether the first index varies fastest.
     dtype : dtype
-        A bool, an integer, a float or a string of fixed width.
+        The type.
     """
     version = np.lib.format.read_magic(stream)
     readers = {
@@ -217,7 +223,7 @@ def check_array_header(stream, file_size: int, name: str) -> tuple[tuple[int, ..
     if version not in readers:
         raise ArchiveError(f"the array {name!r} has the unknown format {version}")
     shape, is_fortran, dtype = readers[version](stream)
-    reason = problem_with(dtype, shape)
+    reason = problem_with(dtype, shape, kinds)
     if reason:
         raise ArchiveError(f"the array {name!r} cannot be read: {reason}")
     # An array without elements can still be as long as it likes in another direction.

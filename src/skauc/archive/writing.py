@@ -65,7 +65,7 @@ def _write_members(file: BinaryIO, members: dict, arrays: dict, compress: bool) 
 
 def _write_zip(file: BinaryIO, members: dict, arrays: dict, compression: int) -> bool:
     """Write a zip file without its checksum; return whether its size is within the limits."""
-    with zipfile.ZipFile(file, "w", compression) as archive:
+    with zipfile.ZipFile(file, "w", compression, compresslevel=9) as archive:
         for name, content in members.items():
             archive.writestr(_member(name, compression), content)
         for name, array in arrays.items():

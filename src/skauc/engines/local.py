@@ -11,7 +11,8 @@ from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.tables import RankAxis, Ranking
 from skauc.kernels import Kernel, Rows
 from skauc.losses import pairs
-from skauc.metrics.area import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
+from skauc.metrics.area import auc_of, threshold_of, weighted_auc
+from skauc.metrics.sorted_scores import SortedScores, sort_scores
 
 # Rows up to which AUC and threshold are found by sorting the scores.
 MOST_SORTED = 1 << 18
@@ -132,10 +133,10 @@ class LocalEngine(Engine):
         scores = self.block.fetch(state.scores[rows])
         return weighted_auc(scores, data.positive[rows], data.weights[rows])
 
-    def _table(self, scores) -> ScoreTable:
+    def _table(self, scores) -> SortedScores:
         """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
         block = self.block
         if self.n_rows <= MOST_SORTED:
-            return score_table(block.fetch(scores), self._data.positive, self._weights)
+            return sort_scores(block.fetch(scores), self._data.positive, self._weights)
         axis = RankAxis.of(block.tabulate(scores, 0.0))
         return Ranking(axis.middles(), block.rank_sums(axis, scores, self._weights)).table
