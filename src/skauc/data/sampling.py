@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -120,12 +121,13 @@ def digest_of(data) -> str:
 def _digest(data: TrainingData) -> np.ndarray:
     """Return two sums of row hashes."""
     hashes = np.zeros(data.n_rows, dtype=np.uint64)
+    X: Any = data.X
     if data.is_sparse:
-        entries = mix_bits(_bits(data.X.data) + mix_bits(data.X.indices))
+        entries = mix_bits(_bits(X.data) + mix_bits(X.indices))
         totals = np.append(np.uint64(0), np.cumsum(entries, dtype=np.uint64))
-        hashes += totals[data.X.indptr[1:]] - totals[data.X.indptr[:-1]]
+        hashes += np.subtract(totals[X.indptr[1:]], totals[X.indptr[:-1]])
     else:
-        for column in data.X.T:
+        for column in X.T:
             hashes = mix_bits(hashes + _bits(column) + np.uint64(_GOLDEN_RATIO))
     hashes = mix_bits(hashes + _bits(data.weights))
     hashes = mix_bits(hashes + mix_bits(2 * data.row_numbers + data.positive))

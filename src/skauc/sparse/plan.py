@@ -262,18 +262,21 @@ class Plan:
         """Tell whether early stopping ends the pursuit after these retrainings."""
         if not self.parameters.early_stopping or len(records) <= N_ITER_NO_CHANGE:
             return False
-        scores = [record.validation_auc for record in records]
+        scores = [record.validation_auc or 0.0 for record in records]
         before, after = scores[:-N_ITER_NO_CHANGE], scores[-N_ITER_NO_CHANGE:]
         return max(after) <= max(before) + self.parameters.tol
 
     def best_size(self, records: Sequence[PathRecord], models: dict[int, Model]) -> int:
         """Return the size to keep: with early stopping the smallest that validates best."""
-        validated = [record for record in records if record.validation_auc is not None]
-        if not self.parameters.early_stopping or not validated:
+        scores = {
+            record.n_basis: record.validation_auc
+            for record in records
+            if record.validation_auc is not None
+        }
+        if not self.parameters.early_stopping or not scores:
             return max(models)
-        best = max(record.validation_auc for record in validated)
-        good = (r for r in validated if r.validation_auc >= best - self.parameters.tol)
-        return next(good).n_basis
+        least = max(scores.values()) - self.parameters.tol
+        return next(size for size, auc in scores.items() if auc >= least)
 
 
 @np.errstate(over="ignore", invalid="ignore")
