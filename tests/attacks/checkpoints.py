@@ -5,7 +5,6 @@ The fit must end with the model of an undisturbed fit, or with a clear error tha
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +82,8 @@ class Attack:
             120, 4, weights=[0.6], class_sep=0.5, flip_y=0.2, random_state=seed
         )
         self._weights = np.random.default_rng(seed).integers(1, 4, 120).astype(float)
+        self._contents: dict[tuple[int, int, bool], bytes] = {}
+        self._models: dict[tuple[int, bool], SparseKernelAUC] = {}
         self._content(0, 5, False)  # compile
 
     def run(self, case: int) -> str:
@@ -103,9 +104,15 @@ class Attack:
             return self._X
         return sparse.csr_array(np.where(np.abs(self._X) > 0.5, self._X, 0.0))
 
-    @functools.cache
     def _content(self, setting: int, cut: int, is_sparse: bool) -> bytes:
-        """Return the checkpoint of a fit that was cut off; an undamaged one must go on from it."""
+        """Return the checkpoint of a fit that was cut off."""
+        key = (setting, cut, is_sparse)
+        if key not in self._contents:
+            self._contents[key] = self._new_content(*key)
+        return self._contents[key]
+
+    def _new_content(self, setting: int, cut: int, is_sparse: bool) -> bytes:
+        """Cut a fit off, and see that it goes on from an undamaged checkpoint."""
         self._path.unlink(missing_ok=True)
         model = self._model(setting).set_params(checkpoint=self._path)
         try:
@@ -118,9 +125,12 @@ class Attack:
         self._demand_same(resumed, self._expected(setting, is_sparse), "an undamaged checkpoint")
         return content
 
-    @functools.cache
     def _expected(self, setting: int, is_sparse: bool) -> SparseKernelAUC:
-        return self._model(setting).fit(self._rows(is_sparse), self._y)
+        """Return the model of an undisturbed fit."""
+        key = (setting, is_sparse)
+        if key not in self._models:
+            self._models[key] = self._model(setting).fit(self._rows(is_sparse), self._y)
+        return self._models[key]
 
     def _damaged(self, content: bytes, setting: int, is_sparse: bool, rng) -> str:
         damage = DAMAGE[rng.integers(len(DAMAGE))]

@@ -107,10 +107,8 @@ class Attack:
         if status == 2:
             last = answer.err.rstrip("\n").rpartition("\n")[2]
             is_usage = answer.err.startswith("Usage:") and "Error:" in answer.err
-            demand(
-                last.startswith("skauc: ") or is_usage,
-                f"no line says what is wrong: {answer.err!r}",
-            )
+            is_told = last.startswith("skauc: ") or is_usage
+            demand(is_told, f"no line says what is wrong: {answer.err!r}")
             demand(len(last) > 20, f"the error says too little: {last!r}")
         if status == 0 and "--json" in words:
             json.loads(answer.out, parse_constant=_refuse)

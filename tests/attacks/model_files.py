@@ -12,7 +12,7 @@ import resource
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -61,9 +61,9 @@ class Watch:
             return
         if event in FORBIDDEN:
             self.seen.append(f"{event}{arguments!r}"[:200])
-        if event == "open" and set("wax+") & set(str(arguments[1])):
-            if "__pycache__" not in str(arguments[0]):
-                self.seen.append(f"open{arguments!r}"[:200])
+        is_written = event == "open" and set("wax+") & set(str(arguments[1]))
+        if is_written and "__pycache__" not in str(arguments[0]):
+            self.seen.append(f"open{arguments!r}"[:200])
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
@@ -206,10 +206,8 @@ def _scores(model, rows) -> np.ndarray:
 
 
 def _reset_peak() -> None:
-    try:
+    with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        pass
 
 
 def _peak() -> int:

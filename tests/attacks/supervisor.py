@@ -63,7 +63,7 @@ class Child:
         """Start the process and wait until it is ready."""
         if self._process is not None:
             return
-        self._errors = tempfile.TemporaryFile("w+")
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the process)
         words = [sys.executable, "-m", "tests.attacks.worker", self._name, str(self._seed)]
         self._process = subprocess.Popen(
             words,
