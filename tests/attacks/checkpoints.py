@@ -92,6 +92,8 @@ class Attack:
         setting = case % len(SETTINGS)
         is_sparse = setting in (0, 1) and rng.random() < 0.2
         content = self._content(setting, int(rng.choice(CUTS)), is_sparse)
+        if rng.random() < 0.1:
+            return self._undamaged(content, setting, is_sparse)
         acts = (self._damaged, self._damaged, self._rearranged, self._other_fit)
         return acts[rng.integers(len(acts))](content, setting, is_sparse, rng)
 
@@ -131,6 +133,13 @@ class Attack:
         if key not in self._models:
             self._models[key] = self._model(setting).fit(self._rows(is_sparse), self._y)
         return self._models[key]
+
+    def _undamaged(self, content: bytes, setting: int, is_sparse: bool) -> str:
+        self.kind = f"{SETTINGS[setting]}, undamaged"
+        outcome = self._resumed(content, setting, is_sparse)
+        demand("refused" not in outcome, f"an undamaged checkpoint is {outcome}")
+        demand(not self._path.exists(), "the checkpoint of a finished fit is still there")
+        return outcome
 
     def _damaged(self, content: bytes, setting: int, is_sparse: bool, rng) -> str:
         damage = DAMAGE[rng.integers(len(DAMAGE))]

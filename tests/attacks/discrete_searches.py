@@ -97,14 +97,16 @@ def drawn_parameters(rng: np.random.Generator) -> dict:
     def one_of(*values):
         return values[rng.integers(len(values))]
 
+    # What the defaults are: both ways are tried.
+    both = skauc.SparseKernelAUCCV().get_params()
     return {
         "n_basis": int(rng.integers(1, 7)),
         "Cs": one_of([1.0], [0.1, 10.0], [1e-6, 1e6], None),
         "gammas": one_of(["scale"], [1.0], [0.01, 100.0], [[0.1, 1.0]], ["scale", "auto"]),
-        "linear_term": one_of(False, True, (False, True)),
-        "scaling": one_of(None, "rank", "normal", (None, "rank")),
-        "refine": one_of(False, False, False, True, (False, True)),
-        "rotate": one_of(False, False, True),
+        "linear_term": one_of(False, True, both["linear_term"]),
+        "scaling": one_of(None, "rank", "normal", both["scaling"]),
+        "refine": one_of(False, False, False, True, both["refine"]),
+        "rotate": one_of(False, False, True, both["rotate"]),
         "cv": one_of(2, 2, 3, 5),
         "n_candidates": int(rng.integers(1, 30)),
     }

@@ -76,12 +76,13 @@ def _sparse(rng: np.random.Generator) -> dict:
 
 
 def _search(rng: np.random.Generator) -> dict:
+    both = skauc.SparseKernelAUCCV().get_params()  # by default both ways are tried
     return {
         "n_basis": integer(rng, 4),
         "Cs": [power(rng) for _ in range(rng.integers(1, 3))],
         "gammas": choice(rng, ["scale"], [power(rng), power(rng)], [[power(rng), 1.0]]),
-        "linear_term": choice(rng, False, (False, True)),
-        "scaling": choice(rng, None, (None, "rank"), "normal"),
+        "linear_term": choice(rng, False, True, both["linear_term"]),
+        "scaling": choice(rng, None, "rank", "normal", both["scaling"]),
         "refine": choice(rng, False, False, True),
         "rotate": choice(rng, False, True),
         "cv": choice(rng, 2, 3),
