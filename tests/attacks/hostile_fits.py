@@ -97,12 +97,16 @@ class Attack:
 
     def _scored(self, estimator, rows, X: np.ndarray, rng: np.random.Generator) -> str:
         outcome = "fitted, finite scores"
-        with quiet_or_clear():
-            demand_finite("training scores", estimator.decision_function(rows))
-            demand(
-                set(np.unique(estimator.predict(rows))) <= set(estimator.classes_),
-                "a predicted label is none of the classes",
-            )
+        try:
+            with quiet_or_clear():
+                scores, labels = estimator.decision_function(rows), estimator.predict(rows)
+        except Exception as error:
+            if not is_clear(error):
+                raise
+            return "fitted, training rows refused"
+        demand_finite("training scores", scores)
+        known = set(estimator.classes_)
+        demand(set(np.unique(labels)) <= known, "a predicted label is none of the classes")
         if type(rows) is not np.ndarray:
             return outcome
         for others in (rng.normal(size=X.shape), _extreme_rows(X.shape, rng)):
