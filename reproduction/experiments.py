@@ -1,4 +1,4 @@
-"""One function for each of the paper's tables and figures: tasks, results, pages."""
+"""One plan per table and figure of the paper: its tasks and how results are written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from skauc.validation import check_choice, check_n_jobs, check_whole_number
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for, checked."""
+    """Validated options."""
 
     what: str
     datasets: tuple[str, ...]
@@ -44,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tasks of an experiment, and how what they found is written."""
+    """The tasks of an experiment and the function that writes its results."""
 
     settings: dict
     tasks: list[Task]
@@ -68,48 +68,48 @@ def reproduce(
     progress: Progress = lambda n_done, n_tasks, last: None,
     say: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
-    """Make one of the paper's tables or figures; go on with what was interrupted.
+    """Make one of the paper's tables or figures, resuming an interrupted run.
 
     Parameters
     ----------
     what : {"table1", "table2", "table3", "figure1", "figure2", "figure3"}
-        Which.
+        The table or figure.
     datasets : sequence of str, default=None
-        Names of data sets; None are those of the table or figure.
+        Names of data sets; None for all of the table or figure.
     methods : sequence of str, default=None
-        Methods of Tables II and III; None are all that are installed.
+        Methods of Tables II and III; None for all that are installed.
     n_runs : int, default=None
-        Runs of five folds; None is the paper's 4, and 1 if ``quick``.
+        Number of runs of five folds; None for the paper's 4, or 1 if ``quick``.
     nested_runs : int, default=None
-        In how many of the runs settings are also chosen by inner folds, which takes two to three
-        times as long again; None is all of them, 0 is the paper's protocol alone. More can be added
+        Number of runs in which settings are also chosen by inner folds, which takes two to three
+        times as long again; None for all runs, 0 for the paper's protocol only. More can be added
         to a folder later.
     quick : bool, default=False
-        A coarser grid, small models and at most 1,000 rows to learn from: minutes instead of hours.
+        Use a coarser grid, small models and at most 1,000 training rows: minutes, not hours.
     out : path-like, default=None
-        Folder of the results; None is ``results/<what>``, with ``-quick`` where it is. A folder
-        that was made with other settings is refused.
+        Output folder; None for ``results/<what>``, with ``-quick`` added if ``quick``. A folder
+        made with other settings is refused.
     n_jobs : int, default=1
-        Tasks that are worked on at once: slices of a grid on a fold or an inner fold. Figures are
-        timed, and take one at a time.
+        Number of parallel tasks (slices of a grid on a fold or inner fold). Figures are timed and
+        run one task at a time.
     seed : int, default=0
-        Seed of the folds and the fits.
+        Random seed of folds and fits.
     device : str, default="cpu"
-        Where KernelRankSVM keeps its matrices of more than 1,500 rows: "cpu", or a device of
-        torch's, "cuda" say. The results do not depend on it.
+        Device of KernelRankSVM's matrices with more than 1,500 rows: "cpu" or a torch device such
+        as "cuda". The results do not depend on it.
     only : {"measure", "draw"}, default=None
-        "measure" writes the lines alone, for which no other package is needed; lines that were made
-        on several machines with the same settings go into one file, one after the other. "draw"
-        makes the table or figure of the lines that are there. None does both.
+        "measure" writes results only and needs no further package; files of results made with the
+        same settings on several machines can be concatenated. "draw" draws the table or figure of
+        existing results. None does both.
     progress : callable, default=None
         Called as ``progress(n_done, n_tasks, last_task)``.
     say : callable, default=None
-        Called with sentences on what is left out, and why.
+        Called with messages about what is left out and why.
 
     Returns
     -------
     files : list of Path
-        The tables or figures, and the results by fold.
+        The tables or figures and the results by fold.
 
     Examples
     --------
@@ -123,14 +123,14 @@ def reproduce(
     _check_device(device)
     request = replace(request, methods=_installed(request, say))
     for name in request.datasets:
-        load_dataset(name)  # what is missing is said before the work, and not in the midst of it
+        load_dataset(name)  # report missing data before the work starts
     if only != "measure" and what.startswith("figure"):
-        import_pyplot()  # likewise
+        import_pyplot()  # report a missing package before the work starts
     if only == "draw":
         return _draw(request)
     plan = _PLANS[what](request, say)
     if plan.is_timed and n_jobs != 1:
-        say("Figures are timed: tasks are run one at a time.")
+        say("Figures are timed, so tasks run one at a time.")
         n_jobs = 1
     store = _store(request, plan)
     try:
@@ -143,11 +143,11 @@ def reproduce(
 
 
 def _draw(request: Request) -> list[Path]:
-    """Write the table or figure of what was measured before."""
+    """Draw the table or figure of existing results."""
     path = request.folder / "lines.jsonl"
     if request.what != "table1" and not path.exists():
         raise InvalidDataError(
-            f"There is nothing to draw: {path} does not exist. Leave out `only` to measure first."
+            f"Nothing to draw: {path} does not exist. Run without `only` to measure first."
         )
     plan = _PLANS[request.what](request, lambda message: None)
     return plan.write(_store(request, plan))
@@ -164,10 +164,10 @@ def _checked(what, datasets, methods, n_runs, nested_runs, quick, out, seed, dev
     methods = _names("methods", methods, METHOD_NAMES, METHOD_NAMES)
     if n_runs is None:
         n_runs = 1 if quick else PAPER_RUNS
-    check_whole_number("n_runs", n_runs, 1, "The paper has 4 runs.")
+    check_whole_number("n_runs", n_runs, 1, "The paper uses 4 runs.")
     if nested_runs is not None:
-        check_whole_number("nested_runs", nested_runs, 0, "0 leaves the nested choices out.")
-    check_whole_number("seed", seed, 0, "0 is the seed of the results in the documentation.")
+        check_whole_number("nested_runs", nested_runs, 0, "Use 0 for no nested choices.")
+    check_whole_number("seed", seed, 0, "The documented results use 0.")
     folder = Path(out) if out is not None else Path("results") / (what + "-quick" * quick)
     protocol = replace(QUICK if quick else FULL, seed=seed, device=device, nested_runs=nested_runs)
     return Request(what, datasets, methods, n_runs, quick, folder, protocol)
@@ -185,7 +185,8 @@ def _names(parameter: str, asked, offered: Sequence[str], default: Sequence[str]
         return tuple(default)
     if isinstance(asked, str) or len(asked) == 0:
         raise InvalidParameterError(
-            f"`{parameter}` must be a list of names; got {asked!r}. Known are {', '.join(offered)}."
+            f"`{parameter}` must be a list of names; got {asked!r}. "
+            f"Choose from {', '.join(offered)}."
         )
     for name in asked:
         check_choice(parameter, name, offered)
@@ -193,19 +194,19 @@ def _names(parameter: str, asked, offered: Sequence[str], default: Sequence[str]
 
 
 def _installed(request: Request, say) -> tuple[str, ...]:
-    """Return the methods whose packages are there, and say which are left out."""
+    """Return the methods whose packages are installed and report the others."""
     if request.what not in ("table2", "table3"):
         return request.methods
     known = make_methods(request.protocol)
     missing = {m: p for m in request.methods if (p := missing_package(known[m])) is not None}
     for method, package in missing.items():
         say(
-            f"{method} is left out: the package {package} is not installed. Install it with: "
+            f"{method} is skipped because {package} is not installed. Install it with: "
             f"pip install {package}"
         )
     if len(missing) == len(request.methods):
         raise InvalidParameterError(
-            f"None of `methods` is installed; got {', '.join(request.methods)}. Ask for another."
+            f"None of `methods` is installed; got {', '.join(request.methods)}."
         )
     return tuple(m for m in request.methods if m not in missing)
 
@@ -245,7 +246,7 @@ def _plan_comparison(title: str, as_printed: dict) -> Callable:
 
 
 def _not_run(request: Request, summaries: Sequence[Summary]) -> list[str]:
-    """Name the methods of which no fold has ended."""
+    """Name the methods without a finished fold."""
     ended = {(summary.data, summary.method) for summary in summaries}
     left = [
         f"{method} on {', '.join(names)}"
@@ -260,9 +261,9 @@ def _scope(request: Request) -> list[str]:
     if not request.is_quick:
         return []
     return [
-        f"Quick: at most {protocol.most_rows} rows to learn from, at most {protocol.most_basis} "
-        f"basis functions, {len(protocol.C_pairs)} by {len(protocol.sigmas)} values of C and "
-        "sigma. Not the paper's protocol: run it without --quick for that."
+        f"Quick: at most {protocol.most_rows} training rows, at most {protocol.most_basis} "
+        f"centres, {len(protocol.C_pairs)} by {len(protocol.sigmas)} values of C and "
+        "sigma. Run without --quick for the paper's protocol."
     ]
 
 
@@ -290,7 +291,7 @@ def _plan_cores(request: Request, say) -> Plan:
     if missing_cores():
         say(
             "This machine does not have the cores for "
-            f"{', '.join(map(str, missing_cores()))}: these are left out."
+            f"{', '.join(map(str, missing_cores()))}. They are skipped."
         )
 
     def write(store: Store) -> list[Path]:
@@ -309,7 +310,7 @@ def _last_lines(finished: dict) -> list[dict]:
 
 
 def _write_lines(store: Store, lines: list[dict]) -> list[Path]:
-    """Write the results by fold, compactly: the settings and all versions first, once."""
+    """Write the results by fold, after one line with the settings and all versions."""
     path = store.folder / "results.jsonl"
     head = {"settings": store.settings, "versions": store.versions() or [versions()]}
     text = (json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in (head, *lines))

@@ -1,4 +1,4 @@
-"""Fetch a data set's source files, convert them, and keep the result if it is the right one."""
+"""Download the source files of a data set, convert and check them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ TIMEOUT_SECONDS = 60.0
 
 
 def fetch(info: DatasetInfo, folder: Path) -> Path:
-    """Fetch the source's files into ``folder/<name>.npz`` and return its path.
+    """Download the source files, write ``folder/<name>.npz`` and return its path.
 
-    Nothing is left in the folder unless the converted arrays have the catalogue's checksum.
+    The file is written only if the converted arrays have the catalogue's checksum.
     """
     arrays = _convert(info)
     found = checksum_of(arrays)
@@ -28,7 +28,7 @@ def fetch(info: DatasetInfo, folder: Path) -> Path:
         raise InvalidDataError(
             f"What {', '.join(info.train_urls + info.test_urls)} gave is not the data set "
             f"{info.name!r}: the SHA-256 of its arrays must be {info.checksum}; got {found}. "
-            "The source has changed or the download is damaged; it was not kept. Try again, or "
+            "The source has changed or the download is damaged, so it was discarded. Try again, or "
             f"put the archive {info.name}.npz into the folder named by SKAUC_DATA."
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def fetch(info: DatasetInfo, folder: Path) -> Path:
 
 
 def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Write an archive under another name first: who reads it finds all of it or nothing."""
+    """Write an archive atomically: readers see the whole file or none."""
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -54,7 +54,7 @@ def _convert(info: DatasetInfo) -> dict[str, np.ndarray]:
     arrays = {"X_train": X, "y_train": _signs(labels, positive)}
     if info.test_urls:
         X, labels = _read_all(info, info.test_urls)
-        # Rows beyond those that the archives have are left out.
+        # Drop rows beyond those of the stored archives.
         X, labels = X[: info.n_test], labels[: info.n_test]
         arrays |= {"X_test": X, "y_test": _signs(labels, positive)}
     return arrays
@@ -93,8 +93,9 @@ def _parse(info: DatasetInfo, url: str, content: bytes) -> tuple[np.ndarray, np.
         return read(content, info.layout, info.n_features)
     except ValueError as error:
         raise InvalidDataError(
-            f"{url} does not look like the source of {info.name!r}: {error}. It was not kept. Try "
-            f"again, or put the archive {info.name}.npz into the folder named by SKAUC_DATA."
+            f"{url} does not look like the source of {info.name!r}: {error}. The download was "
+            f"discarded. Try again, or put the archive {info.name}.npz into the folder named by "
+            "SKAUC_DATA."
         ) from error
 
 

@@ -1,12 +1,11 @@
-"""The simulation of `benchmarks.cluster.cost` beside real fits, and the constants it needs.
+"""Compare the simulation of `benchmarks.cluster.cost` with real fits, and measure its constants.
 
     python -m benchmarks.cluster.check constants constants.json
-    python -m benchmarks.cluster.check check check.json [megabits a second ...]
+    python -m benchmarks.cluster.check check check.json [megabits per second ...]
 
-Every worker is a host of its own behind the links of `benchmarks.cluster.slow_link`, and so is the
-scheduler with the client; root is needed. `check` goes through the bandwidths: it measures the
-constants, writes down what they say of every setting, and then fits. Other programs on the machine
-slow constants and fits alike only as far as they are the same at both times.
+Each worker, and the scheduler with the client, is a host behind a link of
+`benchmarks.cluster.slow_link`. This needs root. For each bandwidth, ``check`` measures the
+constants, writes down the predictions for all settings, and then fits.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from benchmarks.cluster.traffic import make_rows, measure, rows_on_workers, seco
 from skauc import SparseKernelAUC
 
 N_ROWS, N_BASIS = 200_000, 16
-# Where constants are measured: rows for the overhead, rows for the work, a delay for the messages.
+# Rows for measuring the overhead and the work, and the delay for counting messages.
 FEW_ROWS, MANY_ROWS = 20_000, 400_000
 MEGABITS, DELAY = 1000.0, 0.02
-# Of the check.
+# Settings of the check.
 BANDWIDTHS, DELAYS, WORKERS = (1000, 50), (0.0, 0.002, 0.02), (1, 2, 4)
 HUB = 0
 
@@ -40,7 +39,7 @@ HUB = 0
 
 
 def on_hosts(n_workers: int, megabits: float, delay: float, *what: str):
-    """Run one of `TASKS_HERE` on the scheduler's host, with workers on others."""
+    """Run one of `TASKS_HERE` on the scheduler's host, with workers on other hosts."""
     with hosts(n_workers + 1, megabits, delay):
         command = [sys.executable, "-m", "benchmarks.cluster.check", "here", str(n_workers), *what]
         done = subprocess.run(inside(HUB, *command), stdout=subprocess.PIPE, text=True, check=True)
@@ -48,7 +47,7 @@ def on_hosts(n_workers: int, megabits: float, delay: float, *what: str):
 
 
 def here(n_workers: int, what: str, *sizes: str) -> None:
-    """Start a scheduler here and workers on the other hosts, and print what a task returns."""
+    """Start a scheduler here and workers on the other hosts, and print the result of a task."""
     with (
         LocalCluster(n_workers=0, host=address(HUB), dashboard_address=":0") as cluster,
         Client(cluster) as client,
@@ -72,7 +71,7 @@ def here(n_workers: int, what: str, *sizes: str) -> None:
 
 
 def measure_pieces(client: Client, *sizes: str) -> dict:
-    """Return what the pieces of a fit cost, for rows times centres."""
+    """Return the cost of each part of a fit."""
     numbers = [tuple(map(int, size.split("x"))) for size in sizes]
     SparseKernelAUC(4, random_state=0).fit(*rows_on_workers(FEW_ROWS))
     return {
@@ -82,7 +81,7 @@ def measure_pieces(client: Client, *sizes: str) -> dict:
 
 
 def fit(client: Client) -> dict:
-    """Return the seconds of a fit, after a smaller one in which everything is compiled."""
+    """Return the seconds of a fit, after a smaller fit that compiles everything."""
     X, y = rows_on_workers(N_ROWS)
     SparseKernelAUC(4, random_state=0).fit(X, y)
     started = time.perf_counter()
@@ -117,14 +116,14 @@ def constants(work_sizes: tuple[str, ...]) -> dict:
 
 
 def _beside_tasks(measured: dict, kind: str, n_workers: int) -> float:
-    """Return the seconds of a piece in which no worker is in a task."""
+    """Return the seconds of a part during which no worker runs a task."""
     piece = measured["pieces"][0][kind]
     seconds = piece["seconds"] - sum(piece["task_seconds"].values()) / n_workers
     return max(seconds, 0.0)
 
 
 def _hops(kind: str, n_workers: int, near: dict, far: dict, margins: float) -> float:
-    """Return how many messages wait for one another, from what a delay adds to a piece."""
+    """Return the number of sequential messages, from the effect of a delay."""
     links = [
         Cluster(n_workers, MEGABITS * 1.25e5, delay, packet_size(MEGABITS * 1.25e5))
         for delay in (0.0, DELAY)
@@ -142,7 +141,7 @@ def now() -> str:
 
 
 def simulate(measured: Measured, n_workers: int, megabits: float, delay: float) -> float:
-    """Return the seconds of the fit of the check; all workers share this machine's cores."""
+    """Return the seconds of the fit; all workers share the cores of this machine."""
     speed = min(os.cpu_count() / n_workers, 1.0)
     bandwidth = megabits * 1.25e5
     cluster = Cluster(n_workers, bandwidth, delay, packet_size(bandwidth), speed)
@@ -150,7 +149,7 @@ def simulate(measured: Measured, n_workers: int, megabits: float, delay: float) 
 
 
 def check(path: str, *bandwidths: str) -> None:
-    """Measure, predict, write that down, and only then fit; bandwidth by bandwidth."""
+    """For each bandwidth: measure, predict, write the prediction, then fit."""
     groups = []
     for megabits in map(float, bandwidths or BANDWIDTHS):
         measured = constants((f"{MANY_ROWS}x4", f"{MANY_ROWS}x{N_BASIS}"))

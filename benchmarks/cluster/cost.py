@@ -1,19 +1,18 @@
-"""What a fit would cost on a cluster: a simulation from measured pieces.
+"""Simulate the cost of a fit on a cluster from measured parts.
 
     python -m benchmarks.cluster.cost constants.json
 
-A fit is a start, then centres one by one, and Newton iterations and a look at AUC and threshold at
-every retraining. Each of these pieces costs
+A fit consists of a start, the centres, and the Newton iterations and quality of each retraining.
+The cost of each part is the sum of
 
-- the time of the slowest worker over its rows, from seconds in tasks a row;
-- the seconds that it takes without rows: dask's messages, and the scheduler's time for tasks;
-- the bytes that one worker takes in from the others of its group in a tree of sums, and those of
-  the table that all then get, over the bandwidth, or TCP's slow start if that takes longer; at the
-  start, its share of the rows, which were anywhere before they were joined to blocks;
-- a number of messages that wait for one another, times the delay of one.
+- the time of the slowest worker on its rows, from measured seconds per row;
+- the time without rows: dask's messages and the scheduler's time per task;
+- the transfer of sums within a tree of workers and of the resulting table to all workers, limited
+  by the bandwidth or by TCP's slow start; at the start, the transfer of rows to their blocks;
+- the number of sequential messages times the delay.
 
-Bytes and tasks are those of the engine's arrays and passes. The rest is measured by
-`benchmarks.cluster.check`, which compares the simulation with real fits.
+Bytes and tasks follow from the engine's arrays and passes. `benchmarks.cluster.check` measures the
+other constants and compares the simulation with real fits.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from skauc.sparse.path import retraining_sizes
 
 N_CANDIDATES = 100
 N_FEATURES = 20
-# Tasks of a piece for each block, and reductions that wait for one another.
+# Tasks per block of each part, and sequential reductions.
 TASKS = {"start": 6, "centre": 6, "newton": 4, "judge": 1}
 REDUCTIONS = {"start": 4, "centre": 3, "newton": 3, "judge": 1}
-# Messages of one more level of a tree: done, go, fetch and answer.
+# Messages per level of a tree: done, start, fetch and answer.
 HOPS_A_LEVEL = 4
-# A row's features in float32, label and weight.
+# Bytes per row: float32 features, label and weight.
 ROW_BYTES = 4 * N_FEATURES + 9
 # Packets in TCP's first window.
 FIRST_WINDOW = 10
@@ -45,9 +44,9 @@ FIRST_WINDOW = 10
 
 @dataclass(frozen=True)
 class Cluster:
-    """Workers of one thread; each link's bytes a second, seconds of delay, and bytes of a packet.
+    """Workers with one thread; bytes per second, delay and packet size of each link.
 
-    ``speed`` is that of a worker against those that were measured.
+    ``speed`` is the speed of a worker relative to the measured workers.
     """
 
     n_workers: int
@@ -62,7 +61,7 @@ class Cluster:
         return max(math.ceil(math.log(BLOCKS_PER_THREAD * self.n_workers, FAN_IN) - 1e-9), 1)
 
     def transfer(self, n_bytes: float, n_senders: int = 1) -> float:
-        """Return the seconds in which one host takes bytes in, over as many connections."""
+        """Return the seconds in which one host receives bytes over several connections."""
         if not n_bytes:
             return 0.0
         window = FIRST_WINDOW * self.packet
@@ -72,10 +71,10 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Measured:
-    """What `benchmarks.cluster.check` has measured.
+    """Constants measured by `benchmarks.cluster.check`.
 
-    By piece: seconds in tasks a row at two numbers of centres; for one worker and for two, the
-    seconds without rows and the messages that wait for one another.
+    Per part: seconds per row at two numbers of centres, and for one and two workers the seconds
+    without rows and the number of sequential messages.
     """
 
     per_row: dict[str, list[tuple[int, float]]]
@@ -87,7 +86,7 @@ class Measured:
 
     @classmethod
     def read(cls, stored: dict) -> Measured:
-        """Return it from JSON, whose keys are words."""
+        """Return the constants from JSON."""
         by_number = {
             name: {
                 kind: {int(n): x for n, x in part.items()} for kind, part in stored[name].items()
@@ -97,10 +96,10 @@ class Measured:
         return cls(**{**stored, **by_number})
 
     def work(self, kind: str, n_centres: int) -> float:
-        """Return the seconds a row on one worker."""
+        """Return the seconds per row on one worker."""
         (few, at_few), (many, at_many) = self.per_row[kind]
         if kind == "newton":
-            # A part for each column, and a part for each pair of columns.
+            # One term per column and one term per pair of columns.
             square = (at_many / many - at_few / few) / (many - few)
             return max(n_centres * (at_few / few + square * (n_centres - few)), 0.0)
         slope = max((at_many - at_few) / (many - few), 0.0)
@@ -108,7 +107,7 @@ class Measured:
 
 
 def part_bytes(kind: str, n_centres: int, margins: float) -> float:
-    """Return the bytes that one block sends up a tree."""
+    """Return the bytes that one block sends to the tree of sums."""
     if kind == "start":
         return 0.0
     if kind == "judge":
@@ -125,7 +124,7 @@ def table_bytes(margins: float) -> float:
 
 
 def network_seconds(cluster: Cluster, kind: str, n_centres: int, margins: float) -> float:
-    """Return the seconds in which sums go up, level by level, and a table down to all."""
+    """Return the seconds to reduce sums level by level and to broadcast a table."""
     part = part_bytes(kind, n_centres, margins)
     n_others = min(cluster.n_workers - 1, FAN_IN // BLOCKS_PER_THREAD - 1)
     seconds = cluster.transfer(BLOCKS_PER_THREAD * n_others * part, max(n_others, 1))
@@ -137,7 +136,7 @@ def network_seconds(cluster: Cluster, kind: str, n_centres: int, margins: float)
 
 
 def piece_seconds(measured: Measured, cluster: Cluster, kind: str, n_rows: int, m: int) -> float:
-    """Return the seconds of one piece of a fit with m centres."""
+    """Return the seconds of one part of a fit with m centres."""
     known = min(cluster.n_workers, 2)
     extra_blocks = BLOCKS_PER_THREAD * (cluster.n_workers - known)
     overhead = measured.overhead[kind][known] / min(cluster.speed, 1.0)
@@ -153,7 +152,7 @@ def piece_seconds(measured: Measured, cluster: Cluster, kind: str, n_rows: int, 
 
 
 def fit_seconds(measured: Measured, cluster: Cluster, n_rows: int, n_basis: int) -> float:
-    """Return the seconds of a fit to rows that are in the workers' memory."""
+    """Return the seconds of a fit of rows in the workers' memory."""
 
     def cost(kind, m):
         return piece_seconds(measured, cluster, kind, n_rows, m)
@@ -165,7 +164,7 @@ def fit_seconds(measured: Measured, cluster: Cluster, n_rows: int, n_basis: int)
 
 
 def fit_memory(n_rows: int, n_basis: int, n_workers: int) -> float:
-    """Return the bytes that a worker needs."""
+    """Return the bytes per worker."""
     return 1.5 * 4 * n_rows * (N_FEATURES + n_basis + 24) / n_workers
 
 

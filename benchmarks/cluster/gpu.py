@@ -1,12 +1,11 @@
-"""Workers of a cluster that keep their blocks on a GPU, beside other ways to fit the same rows.
+"""Compare cluster workers on a GPU with other engines on the same rows.
 
     python -m benchmarks.cluster.gpu [--rows 200000x64 1000000x64] [--workers 2]
         [--by "GPU engine" "workers on the GPU"] [--out FILE.json]
 
-Rows times centres; rows like those of `benchmarks.speed.gpu`, in eight partitions that are
-    on the workers
-before the clock starts. Fitted by the CPU engine, by the GPU engine, by workers on the processor
-and by as many workers on the GPU, which share it; each after a small fit that is not timed.
+``--rows`` takes rows times centres. Rows are those of `benchmarks.speed.gpu`, in eight partitions
+that are on the workers before the clock starts. The engines are the CPU engine, the GPU engine,
+workers on the CPU, and workers that share the GPU, each after a small fit that is not timed.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python -m benchmarks.cluster.kills
 
-A worker process gets SIGKILL somewhere between the first and the last centre; the model is
-compared with that of the CPU engine.
+A worker process receives SIGKILL between the first and the last centre. The model is compared with
+that of the CPU engine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ N_FITS = 10
 
 
 def fit_and_kill(model, rows, seed: int) -> tuple[SparseKernelAUC, float]:
-    """Return the fitted model, and after how many seconds of the fit a worker was killed."""
+    """Return the fitted model and the time at which a worker was killed."""
     rng = np.random.default_rng(seed)
     X, y = rows
     with (

@@ -1,9 +1,9 @@
-"""Fit rows that are in Parquet files on two worker processes with a memory limit each.
+"""Fit Parquet files on two worker processes with a memory limit each.
 
     python -m benchmarks.cluster.parquet [--rows 20000000] [--limit 8GB] [--folder DIR]
 
-Writes a directory of files with 20 float32 features, fits 64 centres to it through dask, and prints
-the seconds, the largest resident memory of each worker and the AUC on rows of another seed.
+The script writes files with 20 float32 features, fits 64 centres through dask, and prints the
+seconds, the peak memory of each worker and the AUC on rows of another seed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS_A_FILE = 1_000_000
 
 
 def write(folder: Path, n_rows: int) -> None:
-    """Write the files, one after the other."""
+    """Write the files."""
     for number, first in enumerate(range(0, n_rows, ROWS_A_FILE)):
         frame = as_frame(min(ROWS_A_FILE, n_rows - first), seed=number)
         frame.to_parquet(folder / f"part-{number:03}.parquet")
@@ -40,7 +40,7 @@ def as_frame(n_rows: int, seed: int) -> pd.DataFrame:
 
 
 def peak_megabytes() -> float:
-    """Return the largest resident memory that this process had."""
+    """Return the peak resident memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -2,10 +2,10 @@
 
     python -m benchmarks.cluster.slow_link verify
 
-Every host has a namespace, and in it a TUN device of which this process has the other end. A
-packet takes its length over the bandwidth to leave its host, as long again to enter the other,
-each after those before it, and ``delay`` on the way. Nothing is lost unless a queue is longer than
-`QUEUE_BYTES`. No module of the kernel is needed but tun; root is.
+Each host has a network namespace with a TUN device whose other end is in this process. A packet
+takes its length divided by the bandwidth to leave its host and as long to enter the other, after
+the packets before it, and ``delay`` in between. Packets are dropped only if a queue exceeds
+`QUEUE_BYTES`. The switch needs the kernel module tun and root.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 QUEUE_BYTES = 64_000_000
-# A packet takes about a millisecond, within these bounds: many small ones cost the switch time.
+# A packet takes about a millisecond within these bounds, because small packets slow the switch.
 PACKET_SECONDS = 1e-3
 SMALLEST_MTU, LARGEST_MTU = 1500, 60_000
 
@@ -48,12 +48,12 @@ def inside(number: int, *command: str) -> list[str]:
 
 
 def packet_size(bandwidth: float) -> int:
-    """Return the largest packet of a link with that many bytes a second."""
+    """Return the packet size of a link with this many bytes per second."""
     return int(min(max(bandwidth * PACKET_SECONDS, SMALLEST_MTU), LARGEST_MTU))
 
 
 class Port:
-    """A host's device, and when its link will be free in either direction."""
+    """The device of a host and the times at which its link becomes free."""
 
     def __init__(self, number: int, mtu: int):
         name = namespace(number)
@@ -67,7 +67,7 @@ class Port:
         self.leaving = self.entering = 0.0
 
     def packets(self) -> Iterator[bytes]:
-        """Yield the packets of IP version 4 that the host has sent."""
+        """Yield the IPv4 packets that the host has sent."""
         while True:
             try:
                 packet = os.read(self.device, 1 << 16)
@@ -78,7 +78,7 @@ class Port:
 
 
 class Switch:
-    """Moves packets between ports, each when its time has come."""
+    """Delivers packets between ports at their due times."""
 
     def __init__(self, n_hosts: int, bandwidth: float, delay: float):
         self.bandwidth, self.delay = bandwidth, delay
@@ -92,7 +92,7 @@ class Switch:
         self._numbers = itertools.count()
 
     def run(self, until: int) -> None:
-        """Move packets until something can be read from a file."""
+        """Deliver packets until a file becomes readable."""
         by_device = {port.device: port for port in self.ports}
         while True:
             now = time.monotonic()
@@ -122,7 +122,7 @@ class Switch:
 
 
 def _open_device(name: str) -> int:
-    """Return a new TUN device of a namespace."""
+    """Create a TUN device in a namespace."""
     library = ctypes.CDLL(None, use_errno=True)
     with open(f"/run/netns/{name}") as file, open("/proc/self/ns/net") as own:
         for there in (file, own):
@@ -142,7 +142,7 @@ def _ip(*arguments: str) -> None:
 
 @contextmanager
 def hosts(n_hosts: int, megabits: float, delay: float) -> Iterator[None]:
-    """Have that many hosts, from number 0 on, with links of that bandwidth and delay."""
+    """Create hosts with links of the given bandwidth and delay."""
     remove(n_hosts)
     switch = subprocess.Popen(
         [
@@ -166,13 +166,13 @@ def hosts(n_hosts: int, megabits: float, delay: float) -> Iterator[None]:
 
 
 def remove(n_hosts: int) -> None:
-    """Remove what an earlier run has left."""
+    """Remove the leftovers of an earlier run."""
     for number in range(n_hosts):
         if os.path.exists(f"/run/netns/{namespace(number)}"):
             _ip("netns", "del", namespace(number))
 
 
-# -- does it do what it says? -----------------------------------------------------------------
+# -- verification ----------------------------------------------------------------------------
 
 _SERVER = """
 import socket
@@ -225,7 +225,7 @@ def verify() -> None:
 
 
 def main() -> None:
-    """Run a command: a switch until told to stop, or the check of one."""
+    """Run the switch until told to stop, or verify it."""
     command, *arguments = sys.argv[1:]
     if command == "verify":
         print("| Mbit/s | delay, ms | round trip, ms | TCP, Mbit/s |")
@@ -233,7 +233,7 @@ def main() -> None:
         verify()
         return
     n_hosts, megabits, delay = int(arguments[0]), float(arguments[1]), float(arguments[2])
-    # Its clock is to be right on a busy machine too.
+    # Keep the timing accurate on a busy machine.
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     switch = Switch(n_hosts, megabits * 1.25e5, delay)
     print("ready", flush=True)

@@ -1,16 +1,16 @@
-"""The cluster engine: bytes over the network, seconds of each pass, and a fit beside the CPU's.
+"""Network traffic and time of the cluster engine, compared with the CPU engine.
 
     unshare -n sh -c "ip link set lo up && python -m benchmarks.cluster.traffic cluster.json"
     unshare -n sh -c "ip link set lo up && python -m benchmarks.cluster.traffic more.json
         10000000x256"
     python -m benchmarks.cluster.traffic fits.json 200000 1000000
 
-The first form measures all. The second measures traffic, for rows times centres (this one needs
-14 GB of memory), and the third compares fits, for rows.
+The first form measures everything. The second measures traffic for rows times centres (this one
+needs 14 GB of memory). The third compares fits.
 
-In a network namespace of its own, the counters of its loopback device see this cluster's traffic
-and nothing else: every byte between client, scheduler and workers, headers included. Rows are made
-on the workers. Seconds are those that workers spent in tasks, from the scheduler's own books.
+In a separate network namespace, the counters of the loopback device include all traffic between
+client, scheduler and workers and nothing else. Rows are generated on the workers. Seconds are the
+time that workers spend in tasks, as recorded by the scheduler.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ N_FEATURES = 20
 N_CANDIDATES = 100
 PARTS = 8
 FITS = (200_000, 1_000_000, 5_000_000)
-# Rows and centres: the last needs a gigabyte of columns.
+# Rows and centres. The last setting needs a gigabyte of columns.
 TRAFFIC = ((100_000, 16), (1_000_000, 16), (10_000_000, 16), (100_000, 256), (1_000_000, 256))
 
 
@@ -51,7 +51,7 @@ def make_rows(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def rows_on_workers(
     n_rows: int, make=make_rows, n_features: int = N_FEATURES
 ) -> tuple[da.Array, da.Array]:
-    """Return rows that workers make, a part for each seed from 0 on."""
+    """Return rows generated on the workers, one partition per seed."""
     size = n_rows // PARTS
     made = [dask.delayed(make, nout=2)(size, seed) for seed in range(PARTS)]
     X = da.concatenate([da.from_delayed(x, (size, n_features), np.float32) for x, _ in made])
@@ -75,7 +75,7 @@ def task_seconds(client: Client) -> dict[str, float]:
 
 
 class Meter:
-    """Bytes, seconds of wall time, and seconds in tasks between its beginning and its end."""
+    """Bytes, wall time and time in tasks within a ``with`` block."""
 
     def __init__(self, client: Client):
         self.client = client
@@ -104,14 +104,14 @@ class Meter:
 
 
 def idle_rate(client: Client) -> float:
-    """Return the bytes a second of a cluster that has nothing to do: heartbeats."""
+    """Return the bytes per second of an idle cluster (heartbeats)."""
     with Meter(client) as meter:
         time.sleep(3)
     return meter.bytes / meter.seconds
 
 
 def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict:
-    """Return what the pieces of a fit cost: its start, and with that many centres the others."""
+    """Return the cost of each part of a fit."""
     rng = np.random.default_rng(0)
     kernel, idle = RBF(1 / N_FEATURES), idle_rate(client)
     results = {"rows": n_rows, "centres": n_basis, "workers": len(client.nthreads())}
@@ -128,7 +128,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
         transform = np.triu(rng.normal(size=(n_basis, n_basis))) / n_basis + np.eye(n_basis)
         engine.replace(kernel, centres, transform, 0)
         state = curved = engine.at(rng.normal(size=n_basis) / n_basis)
-        engine.hessian(state)  # compiles, and brings everything into place
+        engine.hessian(state)  # compiles everything
         engine.candidate_slopes(state, curved, kernel, centres[:N_CANDIDATES], n_basis)
         with Meter(client) as meter:
             for _ in range(repeats):
@@ -154,7 +154,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
 
 
 def seconds_a_task(client: Client, n_tasks: int = 2000) -> float:
-    """Return what the scheduler needs for one task that does nothing."""
+    """Return the scheduler's time per empty task."""
     started = time.perf_counter()
     wait(client.map(str, range(n_tasks), pure=False))
     return (time.perf_counter() - started) / n_tasks
@@ -170,12 +170,12 @@ def per(repeats: int, result: dict) -> dict:
 
 
 def processor_seconds(client: Client) -> float:
-    """Return the processor time of the workers and of this process, which has the scheduler."""
+    """Return the CPU time of the workers and of this process, which runs the scheduler."""
     return time.process_time() + sum(client.run(time.process_time).values())
 
 
 def compare_fits(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict:
-    """Return the seconds of the same fit on the cluster and with as many threads here, in turn."""
+    """Return the seconds of the same fit on the cluster and on the CPU engine, in turn."""
     X, y = rows_on_workers(n_rows)
     rows = X.compute(), y.compute()
     n_workers = len(client.nthreads())
@@ -212,7 +212,7 @@ def start(n_workers: int = 2) -> LocalCluster:
 
 
 def main(path: str, *sizes: str) -> None:
-    """Measure traffic for rows times centres, and fits for rows; without sizes, all of them."""
+    """Measure traffic for rows times centres and fits for rows; by default all sizes."""
     pairs = [tuple(map(int, size.split("x"))) for size in sizes if "x" in size]
     fits = [int(size) for size in sizes if "x" not in size]
     results = {"traffic": [], "fits": []}

@@ -1,1 +1,1 @@
-"""AUC of models beside those of peers."""
+"""AUC of our models and of peers."""

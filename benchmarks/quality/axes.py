@@ -1,9 +1,9 @@
-"""Refinement along features and along principal axes, by scaling, on the paper's data sets.
+"""Compare refinement along features and along principal axes for each scaling.
 
     SKAUC_DATA=... python -m benchmarks.quality.axes [data ...]
 
-64 centres, standardised features, 10 steps up to a thousand rows and 20 beyond, C = 1 and 10; the
-folds of `benchmarks.quality.peers`, the mean test AUC. Prints a table.
+64 centres, standardised features, 10 steps up to a thousand rows and 20 beyond, C = 1 and 10.
+Prints the mean test AUC on the folds of `benchmarks.quality.peers`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a few centres reach, with every parameter but the size chosen on the training part.
+"""Test AUC of small models whose parameters are chosen on the training part.
 
     SKAUC_DATA=... python -m benchmarks.quality.few_centres [--only ijcnn1-32 ...] [--out
         FILE.jsonl]
 
-``--only`` takes any data set of the paper and any size.
+``--only`` accepts any data set of the paper and any size.
 
-For each data set and size: `SparseKernelAUCCV` with that largest size, then its rule among the
-settings that have this size. Official test parts where there are some, five stratified folds
-elsewhere.
+For each data set and size, `SparseKernelAUCCV` runs with this largest size, and its rule chooses
+among the settings of this size. AUC is measured on the official test part if there is one,
+otherwise on five stratified folds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from benchmarks.quality.peers import N_JOBS, folds_of
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.sparse.search import Setting, simplest
 
-# Data and size, and the test AUC that is wanted.
+# Data set and size, and the goal for the test AUC.
 GOALS = {
     "ijcnn1-16": 0.985,
     "ijcnn1-32": 0.995,
@@ -44,7 +44,7 @@ GOALS = {
 
 
 def best_of_size(search: SparseKernelAUCCV, n_basis: int) -> dict:
-    """Return the parameters that the rule of the search picks among those of that size."""
+    """Return the parameters that the search's rule chooses among those of this size."""
     results = search.cv_results_
     names = [field.name for field in fields(Setting)]
     columns = zip(*(results[f"param_{name}"] for name in names), strict=True)
@@ -60,14 +60,14 @@ def best_of_size(search: SparseKernelAUCCV, n_basis: int) -> dict:
 
 
 def as_value(value):
-    """Return the number or truth value that is in an array's element."""
+    """Return an element of an array as a Python number or bool."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def measure(data: str, n_basis: int) -> tuple[list[float], list[dict]]:
-    """Return the test AUC of every fold, and what was chosen."""
+    """Return the test AUC of each fold and the chosen parameters."""
     scores, chosen = [], []
-    # The features of ijcnn1 are taken as given, as in the paper.
+    # The features of ijcnn1 are not scaled, as in the paper.
     scaler = FunctionTransformer if data == "ijcnn1" else StandardScaler
     for (X, y), (X_test, y_test) in folds_of(data):
         search = SparseKernelAUCCV(n_basis=n_basis, n_jobs=N_JOBS, random_state=0)

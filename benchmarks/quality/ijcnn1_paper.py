@@ -1,4 +1,4 @@
-"""ijcnn1 with the paper's size and setting, beside SVC in the same run.
+"""ijcnn1 with the paper's size and setting, compared with SVC.
 
     SKAUC_DATA=... python -m benchmarks.quality.ijcnn1_paper
 
@@ -43,7 +43,7 @@ def main() -> None:
     data = load_dataset("ijcnn1")
     train, test = (data.X_train, data.y_train), (data.X_test, data.y_test)
     few = slice(12_000)
-    for setting in SETTINGS:  # Compiles what there is to compile.
+    for setting in SETTINGS:  # Compile everything.
         SparseKernelAUC(8, **setting).fit(data.X_train[few], data.y_train[few])
     svc = seconds_of(lambda: SVC(C=32, gamma=2).fit(*train))
     print(f"SVC(C=32, gamma=2): {svc:.1f} s\n")

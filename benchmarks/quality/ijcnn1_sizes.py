@@ -1,9 +1,9 @@
-"""Test AUC on ijcnn1 against the number of centres: the paper's selection, ours, and refinement.
+"""Test AUC on ijcnn1 against the number of centres for three methods.
 
     SKAUC_DATA=... python -m benchmarks.quality.ijcnn1_sizes [--figure FILE.png] [--out FILE.json]
 
 Official split, features as given, gamma 1, C 4.4 (C_pair about 1e-3) for the pursuits; refinement
-with C 4 and gamma="scale", one fit a size.
+with C 4 and gamma="scale", one fit per size.
 """
 
 from __future__ import annotations

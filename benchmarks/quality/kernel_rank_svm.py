@@ -1,13 +1,13 @@
-"""KernelRankSVM: AUC beside what the paper prints.
+"""AUC of KernelRankSVM next to the printed values.
 
     SKAUC_DATA=... python -m benchmarks.quality.kernel_rank_svm quality [--datasets sonar glass ...]
     SKAUC_DATA=... python -m benchmarks.quality.kernel_rank_svm nested [--datasets sonar glass ...]
 
-quality: 4 runs of stratified 5 folds, the best of a (scaling, C, gamma) grid by mean AUC on the
-folds it is reported on, which is the paper's protocol and optimistic by construction. segment and
-satimage: the official test part, with the grid point that is best there ("test") and the one that
-5 folds of the training part choose ("folds"). The kernel matrix is shared by all C.
-nested: the grid point is chosen by 3 inner folds of each training part.
+``quality`` uses 4 runs of stratified 5 folds and the best of a (scaling, C, gamma) grid by mean AUC
+on the reported folds, which is the paper's protocol and optimistic. For segment and satimage it
+uses the official test part, with the best grid point there ("test") and the one chosen by 5 folds
+of the training part ("folds"). All values of C share the kernel matrix. ``nested`` chooses the grid
+point by 3 inner folds of each training part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reproduction.rank_svm import RankSVMResult as Result
 from reproduction.rank_svm import rank_svm_results
 from skauc.kernels import RBF, Kernel, Laplacian, Polynomial
 
-# The paper's Tables II and III, as printed: AUC and number of basis functions.
+# Printed AUC and number of centres of Tables II and III.
 PRINTED = {
     name: (float(cells[RANK_SVM].auc), int(cells[RANK_SVM].n_basis))
     for name, cells in (TABLE_2 | TABLE_3).items()
@@ -42,7 +42,7 @@ SCALERS = {
     "[0, 1]": MinMaxScaler,
     "as given": FunctionTransformer,
 }
-# Above this number of rows one scaling, gamma up to 1/2 and C up to 100 are tried.
+# Larger sets use one scaling, gamma up to 1/2 and C up to 100.
 LARGE = 900
 CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 GAMMAS = tuple(2.0 ** np.arange(-9, 4, 2))
@@ -52,7 +52,7 @@ Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def results_by_c(split: Split, scaling: str, kernel: Kernel) -> dict[float, Result]:
-    """Fit every C over one kernel matrix, and test it."""
+    """Fit and test every C with one kernel matrix."""
     X_train, y_train, X_test, y_test = split
     part = Part(X_train, (y_train > 0).astype(int), X_test, y_test).scaled(SCALERS[scaling]())
     unit = to_scale_free(1.0, part.y_train)
@@ -66,13 +66,13 @@ def grid_of_c(n_rows: int) -> tuple[float, ...]:
 
 
 def grid_points(name: str, n_rows: int) -> list[tuple[str, Kernel]]:
-    """Return the scalings and kernels to try; large sets get standardised features alone."""
+    """Return the scalings and kernels to try; large sets use standardised features only."""
     if n_rows > LARGE:
         return [("standardised", RBF(gamma)) for gamma in GAMMAS[:5]]
     scalings = ["standardised", "[0, 1]"]
     points = [(scaling, RBF(gamma)) for scaling, gamma in product(scalings, GAMMAS)]
     if name == "balance":
-        # Its classes are told apart by (x0 x1 - x2 x3)^2.
+        # (x0 x1 - x2 x3)^2 separates its classes.
         points.append(("as given", Polynomial(1.0, 4, 0.0)))
     if name.startswith("segment"):
         points += [(scaling, Laplacian(gamma)) for scaling, gamma in product(scalings, GAMMAS)]
@@ -94,7 +94,7 @@ def search_grid(name: str, splits: list[Split], n_jobs: int) -> dict[tuple, list
 
 
 def best_point(by_point: dict[tuple, list[Result]]) -> tuple:
-    """Return the grid point of the best mean AUC; among equals, of the fewest support vectors."""
+    """Return the grid point with the best mean AUC, then with the fewest support vectors."""
 
     def merit(point):
         results = by_point[point]
@@ -152,7 +152,7 @@ def measure_official_split(name: str, split: Split, n_jobs: int) -> list[str]:
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     chosen = best_point(search_grid(name, splits_of(*split[:2], folds), n_jobs))
     best = best_point(tested)
-    # Kernels compare by identity, so the chosen point is found by what it says.
+    # Kernels compare by identity, so find the chosen point by its description.
     chosen = next(p for p in tested if str(p) == str(chosen))
     return [
         quality_line(name, "best on the test part", best, tested[best]),
@@ -161,7 +161,7 @@ def measure_official_split(name: str, split: Split, n_jobs: int) -> list[str]:
 
 
 def segment_tasks() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the other classes of segment; the paper does not say which one it took."""
+    """Return the other classes of segment; the paper does not name the positive one."""
     with np.load(Path(os.environ["SKAUC_DATA"]) / "segment.npz") as arrays:
         train, test = arrays["label_train"], arrays["label_test"]
     return {

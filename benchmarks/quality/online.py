@@ -1,11 +1,11 @@
-"""AUC of the online learners on the paper's small data sets, beside what the paper prints.
+"""AUC of the online learners next to the printed values.
 
     SKAUC_DATA=... python -m benchmarks.quality.online [--datasets sonar ...] [--methods OAM ...]
 
 Four runs of stratified 5 folds, one pass over each training part in random order. Features are
 scaled to [0, 1] for OILK and standardised for the linear learners, on the training part. Parameters
-are chosen in two ways: the best of a grid on the very folds that are reported, which is the papers'
-protocol and optimistic, and by 3 folds within each training part, which is not.
+are chosen on the reported folds, which is the papers' protocol and optimistic, and by 3 folds
+within each training part.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OPAUC_GRID = {"eta": (2.0 ** np.arange(-12, 1, 2)).tolist(), "lam": ADAOAM_GRID[
 LINEAR = ("australian", "vehicle")
 KERNEL = ("fourclass", "sonar", "ionosphere", "glass", "australian", "vehicle")
 
-# method: (learner, grid, data sets); logistic regression is there to compare with
+# method: (learner, grid, data sets); logistic regression is the reference
 METHODS = {
     "OILK reservoir": (OILK("reservoir", compensate=False, n_epochs=1), OILK_GRID, KERNEL),
     "OILK fifo": (OILK("fifo", compensate=False, n_epochs=1), OILK_GRID, KERNEL),
@@ -54,7 +54,7 @@ METHODS = {
     ),
 }
 
-# What the paper's Table II prints for OILK with reservoir sampling, and for AdaOAM.
+# Printed values of OILK with reservoir sampling and of AdaOAM (Table II).
 PRINTED = {
     (method, name): float(cells[column].auc)
     for method, column in (("OILK reservoir", printed.OILK), ("AdaOAM", printed.ADAOAM))
@@ -71,7 +71,7 @@ GOALS = {
 
 
 def score(learner, parameters, seed, train, test) -> float:
-    """Return the test AUC of a learner that has seen the training part."""
+    """Return the test AUC of a learner after the training part."""
     scaler = MinMaxScaler() if isinstance(learner, OILK) else StandardScaler()
     model = clone(learner).set_params(random_state=seed, **parameters)
     fitted = make_pipeline(scaler, model).fit(*train)
@@ -79,7 +79,7 @@ def score(learner, parameters, seed, train, test) -> float:
 
 
 def grid_scores(learner, grid, seed, X, y, train, test) -> tuple[list[float], float]:
-    """Return the test AUC of each grid point, and of the one that inner folds choose."""
+    """Return the test AUC of each grid point and of the one chosen by inner folds."""
     outer = (X[train], y[train]), (X[test], y[test])
     scores = [score(learner, point, seed, *outer) for point in grid]
     inner = np.zeros(len(grid))

@@ -1,11 +1,12 @@
-"""`SparseKernelAUCCV` untouched beside the classifiers people use, on the paper's data sets.
+"""Compare the untouched `SparseKernelAUCCV` with other classifiers on the paper's data sets.
 
     SKAUC_DATA=... python -m benchmarks.quality.peers [--datasets ...] [--folds ...] [--methods ...]
 
-Everything is standardised in a pipeline and at its defaults; "tuned" ones get a random search of
-about the time that `SparseKernelAUCCV` took on the same fold. Official test parts where there are
-some, five stratified folds elsewhere. One JSON line per data set, method and fold: AUC, numbers
-stored in the model, fit and predict seconds. What the file has already is not measured again.
+Every classifier follows a `StandardScaler` and uses its defaults. "Tuned" classifiers use a random
+search with about the time that `SparseKernelAUCCV` took on the same fold. AUC is measured on
+official test parts if there are any, otherwise on five stratified folds. Each data set, method and
+fold gives one JSON line with the AUC, the numbers stored in the model, and the fit and predict
+times. Lines that exist are not measured again.
 """
 
 from __future__ import annotations
@@ -71,14 +72,14 @@ GRIDS = {
 
 
 def scores_of(model, X) -> np.ndarray:
-    """Return ranking scores, whatever the method calls them."""
+    """Return the ranking scores of a classifier."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     return model.predict_proba(X)[:, 1]
 
 
 def random_search(make, grid, X, y, seconds: float):
-    """Return the best parameters that five folds find in about the given time."""
+    """Return the best parameters of a random search with five folds and a time limit."""
     started, best = time.perf_counter(), (-np.inf, {})
     for parameters in ParameterSampler(grid, 10_000, random_state=0):
         model = make_pipeline(StandardScaler(), make().set_params(**parameters))
@@ -89,7 +90,7 @@ def random_search(make, grid, X, y, seconds: float):
 
 
 def n_numbers(model) -> int:
-    """Return how many numbers the fitted model stores, about: its pickle over eight bytes."""
+    """Return the approximate number of stored values: the pickle size divided by eight."""
     last = model[-1]
     if isinstance(last, SparseKernelAUCCV):
         return last.best_estimator_._model.n_numbers
@@ -130,7 +131,7 @@ def folds_of(name: str):
 
 
 def lines_of(path: Path) -> dict[tuple, dict]:
-    """Return what is measured already, by data set, method and fold."""
+    """Return the existing lines by data set, method and fold."""
     lines = path.read_text().splitlines() if path.exists() else []
     return {(r["data"], r["method"], r["fold"]): r for r in map(json.loads, lines)}
 

@@ -1,11 +1,11 @@
-"""The rows of Tables II and III that fall short of what is asked of them, looked at more closely.
+"""A closer look at the rows of Tables II and III that miss their goals.
 
     python -m benchmarks.quality.short_rows segment balance sonar
 
-segment: every class in the place of the positive one, for the paper does not name its own, with at
-most 22 basis functions on the official test part. balance: 1 and 6 basis functions on five folds.
-sonar: 26 on four runs of five folds. All are refined, with ``refine=True`` and with 40 steps, and
-the best of their grid on the rows that are reported, which is the paper's protocol.
+segment: each class as the positive one, because the paper does not name it, with at most 22 centres
+on the official test part. balance: 1 and 6 centres on five folds. sonar: 26 centres on four runs of
+five folds. All models are refined, with ``refine=True`` and with 40 steps. The best of the grid on
+the reported rows is shown, which is the paper's protocol.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from reproduction.protocol import FULL, N_FOLDS, PAPER_RUNS, Part, part_of
 
 
 def tell(row: str, parts: list[Part], method: Refined) -> None:
-    """Say what the best setting comes to in the mean of the parts, for each way to refine."""
+    """Print the mean AUC of the best setting for each kind of refinement."""
     for refine in (True, 40):
         means = defaultdict(list)
         for part in parts:

@@ -1,11 +1,10 @@
-"""AUC of a few centres on six of the paper's data sets, beside what the paper prints.
+"""AUC of small models on six of the paper's data sets, next to the printed values.
 
     SKAUC_DATA=... python -m benchmarks.quality.small_sets [--selection greedy orthogonal]
         [--out FILE]
 
 Standardised features, stratified 5 folds, the best of a (C, gamma) grid by mean AUC, which is the
-paper's protocol and optimistic by construction. No refinement. Every size of the basis comes from
-the path of one fit.
+paper's protocol and optimistic. No refinement. All sizes come from the path of one fit.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC
 from skauc.metrics import auc
 
-# data set: (most centres, AUC to reach, the paper's sparse AUC and basis, its full kernel AUC)
+# data set: (maximum centres, goal, the paper's sparse AUC and centres, its full kernel AUC)
 GOALS = {
     "fourclass": (16, 0.9995, 0.999, 108, 1.000),
     "ionosphere": (16, 0.986, 0.980, 182, 0.987),
@@ -62,7 +61,7 @@ def best_of_grid(name: str, selection: str, n_jobs: int):
         per_fold = results[i * len(folds) : (i + 1) * len(folds)]
         for size in set.intersection(*(set(fold) for fold in per_fold)):
             scores = [fold[size] for fold in per_fold]
-            # Among equal means the smaller model wins.
+            # Ties go to the smaller model.
             best = max(best, (round(float(np.mean(scores)), 4), -size, np.std(scores), C, gamma))
     mean, size, deviation, C, gamma = best
     return mean, deviation, -size, C, gamma

@@ -4,8 +4,8 @@
         ...] [--jobs 1]
 
 AUC: standardised features, stratified 5 folds, C and gamma chosen on each training part by 3 inner
-folds, for every method alike. Time: float32 rows with a noisy linear border, one in ten positive,
-C = 1; the seconds of a round are shown over l log2 l.
+folds for every method. Time: float32 rows with a noisy linear border, one in ten positive, C = 1.
+The seconds per round are divided by l log2 l.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DATASETS = (
     "fourclass",
     "svmguide3",
 )
-# The C of StructuralAUC and of SVC weigh a sum over rows alike.
+# The C of StructuralAUC and of SVC both weight a sum over rows.
 LINEAR_CS = [0.001, 0.01, 0.1, 1.0, 10.0]
 CS = [0.1, 1.0, 10.0, 100.0]
 GAMMAS = [0.01, 0.03, 0.1, 0.3, 1.0]

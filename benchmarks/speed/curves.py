@@ -1,9 +1,8 @@
-"""Curves of time and memory: each point against the one before it and the slope that theory has.
+"""Growth of time and memory, compared with the theoretical slope.
 
 A fit costs l * d_max * (kappa * n + d_max) for l rows, n features, d_max centres and kappa
-candidates: slope 1 in rows; at most 1 in features and candidates, where other costs are added; up
-to 2 in centres. A line's ratio is the measured growth over that of the slope: 1 is as theory has
-it, less is better.
+candidates: slope 1 in rows, at most 1 in features and candidates, and at most 2 in centres. The
+ratio of a line is the measured growth divided by the theoretical growth.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def features(options: Options) -> list[Line]:
 
 
 def sparse_features(options: Options) -> list[Line]:
-    """The same as CSR, 20 numbers a row: theory has no growth at all."""
+    """CSR rows with 20 nonzeros: theory predicts no growth."""
     base = Setting(rows=options.rows(20_000), centres=32)
     return curve(
         options,
@@ -54,7 +53,7 @@ def centres(options: Options) -> list[Line]:
 
 
 def candidates(options: Options) -> list[Line]:
-    """From 10 to 1,000 candidates a centre."""
+    """From 10 to 1,000 candidates per centre."""
     return curve(
         options, "candidates", CANDIDATES, slope=1.0, base=Setting(rows=options.rows(50_000))
     )
@@ -70,7 +69,7 @@ def curve(
     adapt: Callable[[Setting], Setting] = lambda setting: setting,
     name: str | None = None,
 ) -> list[Line]:
-    """Measure a fit of each size, one after another; compare each with the one before."""
+    """Measure a fit of each size and compare it with the previous one."""
     base = replace(base or Setting(), threads=options.most_threads)
     if what == "rows":
         sizes = sorted({options.rows(size) for size in sizes})
@@ -79,7 +78,7 @@ def curve(
     lines = []
     for before, after in pairwise(found):
         growth = (after[what] / before[what]) ** slope
-        # Processor time of all threads: what else the machine does is not in it.
+        # CPU time of all threads excludes other programs.
         ours, theirs = after["processor_seconds"], before["processor_seconds"] * growth
         label = f"{name or what} {before[what]:,} to {after[what]:,}"
         lines.append(_line("growth", label, f"slope {slope:g}", ours, theirs, after))
@@ -124,7 +123,7 @@ def _line(workload, what, against, ours, theirs, found: dict) -> Line:
 
 
 def draw(lines: list[Line], path: Path) -> None:
-    """Draw time and memory of the growth lines, a panel a quantity."""
+    """Draw time and memory of the growth lines, one panel per quantity."""
     import matplotlib.pyplot as plt
 
     curves: dict[str, list] = {}

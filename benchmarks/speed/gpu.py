@@ -1,12 +1,12 @@
-"""The GPU engine beside the CPU engine, in one run: answers, seconds and memory.
+"""Compare the GPU engine with the CPU engine: results, time and memory.
 
     python -m benchmarks.speed.gpu [--rows 100000x256 1000000x256 10000000x256]
         [--cpu 100000x256 1000000x64] [--refine 64] [--out DIR]
 
-Rows times centres; 28 float32 features, 100 candidates. Those of --cpu are fitted by both engines.
-Writes gpu.md and gpu.json, anew after each line. Seconds are those of ``fit``, with the check of
-the input and the way to the device in them; "of them" are those after the check. The
-refined model is of ijcnn1, whose files are where SKAUC_DATA says.
+Arguments are rows times centres, with 28 float32 features and 100 candidates. Both engines fit the
+sizes of --cpu. The script updates gpu.md and gpu.json after each line. Seconds are those of
+``fit``, including validation and the transfer to the device; "of them" excludes validation. The
+refined model is fitted to ijcnn1, found through SKAUC_DATA.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def machine() -> dict:
 
 
 def make_rows(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of which about one in eleven is positive, by products of features and noise."""
+    """Return rows with about one positive in eleven, labelled by products of features and noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, N_FEATURES), dtype=np.float32)
     truth = np.sin(2 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + 0.5 * X[:, 4] ** 2
@@ -76,7 +76,7 @@ def make_rows(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def agreement() -> dict[str, float]:
-    """The largest difference of each pass between the engines, relative to its largest number."""
+    """Return the largest relative difference of each pass between the engines."""
     data = read_training("cpu", SparseKernelAUC(), *make_rows(PASS_ROWS, 1))
     answers = [answer(data), answer(replace(data, device=find_device()))]
     return {
@@ -86,7 +86,7 @@ def agreement() -> dict[str, float]:
 
 
 def answer(data) -> dict[str, np.ndarray]:
-    """What every pass of an engine says at the same weights."""
+    """Return the results of all passes of an engine at the same weights."""
     rng, kernel = np.random.default_rng(0), RBF(GAMMA)
     weights = rng.normal(size=PASS_CENTRES)
     centres = data.X[:PASS_CENTRES]

@@ -4,9 +4,9 @@
         [--selection ...]
     python -m benchmarks run --only growth
 
-Each measurement is one fit in a fresh process, after a small one that compiles everything. Memory
-is the peak above that, data included, next to rows * (n_basis + features) * 4 bytes, which is what
-the columns and the data take.
+Each measurement is one fit in a new process, after a small fit that compiles everything. Memory is
+the additional peak, data included, next to rows * (n_basis + features) * 4 bytes, the size of the
+columns and the data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 N_FEATURES = 20
-# Features of which the labels know; the others are noise.
+# Number of informative features.
 N_TOLD = 4
 BLOCK = 100_000
 CLEAR_REFS, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
@@ -32,7 +32,7 @@ CLEAR_REFS, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
 
 @dataclass(frozen=True)
 class Setting:
-    """One fit: the data, the model, and how."""
+    """One fit: the data, the model and the threads."""
 
     rows: int = 100_000
     features: int = N_FEATURES
@@ -62,7 +62,7 @@ def _labels(X: np.ndarray, rng) -> np.ndarray:
 
 
 def make_sparse_rows(n_rows: int, n_features: int, density: float):
-    """Return rows in which most numbers are zero, as CSR."""
+    """Return sparse rows as CSR."""
     rng = np.random.default_rng(0)
     X = sparse.random_array(
         (n_rows, n_features), density=density, format="csr", dtype=np.float32, rng=rng
@@ -73,7 +73,7 @@ def make_sparse_rows(n_rows: int, n_features: int, density: float):
 
 
 def map_rows(path: Path, n_rows: int) -> tuple[np.memmap, np.ndarray]:
-    """Write rows to a file unless they are there, block by block; return them mapped."""
+    """Write rows to a file block by block, unless it exists, and return them memory-mapped."""
     labels = path.with_suffix(".labels.npy")
     if not labels.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,14 +97,14 @@ def make_data(setting: Setting):
 
 
 def peak_memory() -> int:
-    """Return the peak of this process in kB, without what its parent had before it."""
+    """Return the peak memory of this process in kB, without that of its parent."""
     if STATUS.exists():
         return int(STATUS.read_text().split("VmHWM:")[1].split()[0])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def forget_peak() -> int:
-    """Start the peak anew where the system can; return what it is now."""
+    """Reset the peak if the system supports it and return its current value."""
     if CLEAR_REFS.exists():
         CLEAR_REFS.write_text("5")
     return peak_memory()
@@ -147,7 +147,7 @@ def measure_here(setting: Setting) -> dict:
 
 
 def measure(setting: Setting) -> dict:
-    """Fit once in a fresh process."""
+    """Fit once in a new process."""
     command = [
         sys.executable,
         "-m",

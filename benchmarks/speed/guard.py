@@ -1,12 +1,11 @@
-"""Whether the hot path got slower: ratios on one thread against a committed baseline.
+"""Check whether the hot path got slower: ratios on one thread against a baseline.
 
-    python -m benchmarks guard            # says what got slower than its tolerance; exit code 1
-    python -m benchmarks guard --update   # makes today's ratios the baseline
+    python -m benchmarks guard            # lists what got slower; exit status 1
+    python -m benchmarks guard --update   # stores the current ratios as baseline
 
-Every ratio is the processor time of one of our layers over that of bare NumPy with the same shapes
-in the same rounds: it depends little on the machine, or on what else that is doing. What it still
-does is met by measuring again: the baseline is the median of three, and slower is what is slower
-three times.
+Each ratio is the CPU time of one of our layers divided by that of plain NumPy with the same shapes
+in the same rounds. It depends little on the machine and its load. To reduce noise, the baseline is
+the median of three runs, and a layer counts as slower only if it is slower three times.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from benchmarks.speed import layers
 
 BASELINE = Path(__file__).parent / "baseline.json"
 WORKLOADS = (layers.kernel_block, layers.pair_statistics, layers.passes)
-# How much larger a ratio may be before it counts as slower: about three times what it varies by.
+# Allowed increase of a ratio: about three times its variation.
 TOLERANCE = 1.3
 N_TRIES = 3
-# Passes at the speed of memory, which the other programs of a machine share.
+# Memory-bound passes, which other programs disturb.
 MEMORY_BOUND, MEMORY_TOLERANCE = ("scores", "gradient"), 2.5
 
 
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
             break
     print("\n".join(report))
     if slower:
-        sys.exit(f"Slower than the baseline by more than its tolerance: {', '.join(slower)}.")
+        sys.exit(f"Slower than the baseline allows: {', '.join(slower)}.")
 
 
 def measure(options: Options) -> dict[str, float]:
@@ -67,7 +66,7 @@ def measure(options: Options) -> dict[str, float]:
 
 
 def compare(baseline: dict, found: dict[str, float]) -> tuple[list[str], list[str]]:
-    """Return the names of what got slower, and a line about each ratio."""
+    """Return the names of slower layers and one line per ratio."""
     slower, report = [], ["| ratio | baseline | now | change |", "| --- | --- | --- | --- |"]
     for name, now in found.items():
         before = baseline["ratios"].get(name)

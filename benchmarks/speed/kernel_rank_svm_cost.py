@@ -1,10 +1,10 @@
-"""What a KernelRankSVM costs: products with the kernel matrix, and time beside plain NumPy.
+"""Cost of KernelRankSVM: products with the kernel matrix, and time compared with NumPy.
 
     SKAUC_DATA=... python -m benchmarks.speed.kernel_rank_svm_cost products
     python -m benchmarks.speed.kernel_rank_svm_cost time [--rows 20000] [--jobs 2] [--fits NAME ...]
 
-products: products with the kernel matrix until the paper's stopping rule, in two inner products.
-time: one fit in a fresh process each, of the estimator and of the same algorithm in plain NumPy.
+``products`` counts products with the kernel matrix until the paper's stopping rule, for two inner
+products. ``time`` fits the estimator and the same algorithm in NumPy, each in a new process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from skauc.solvers.trust_region import iterate
 
 
 class InFunctionSpace:
-    """The problem as `skauc.rank_svm.problem` has it, with its conjugate-gradient steps counted."""
+    """The problem of `skauc.rank_svm.problem`, counting conjugate-gradient steps."""
 
     n_products_a_step = 1
 
@@ -65,7 +65,7 @@ class InFunctionSpace:
 
 
 class ByCoefficients(InFunctionSpace):
-    """The same over beta in the Euclidean inner product, as Kuo, Lee and Lin have it."""
+    """The same in the Euclidean inner product of beta, as in Kuo, Lee and Lin."""
 
     n_products_a_step = 2
 
@@ -93,9 +93,9 @@ class ByCoefficients(InFunctionSpace):
 
 
 def count_products(walked: InFunctionSpace) -> tuple[int, int, float]:
-    """Return iterations, products and objective when the paper's stopping rule is met.
+    """Return iterations, products and objective at the paper's stopping rule.
 
-    A product for each gradient counts in, what else an iteration needs does not.
+    Products for gradients are counted; other work of an iteration is not.
     """
     places = iterate(walked, walked.start())
     place = next(places)
@@ -174,7 +174,7 @@ class NumPyProblem:
 
 
 class NumPyPlace:
-    """Scores, sorted: violating partners are a tail or a head of the other class's."""
+    """Sorted scores: violating partners are a tail or head of the other class."""
 
     def __init__(self, problem, vector):
         self.problem, self.vector = problem, vector
@@ -211,7 +211,7 @@ class NumPyPlace:
 
 
 def fit_numpy(X, y, gamma, C, dtype) -> dict:
-    """Fit by the same trust-region method over the NumPy problem, to the same rule."""
+    """Fit the NumPy problem by the same trust-region method to the same rule."""
     problem = NumPyProblem(X, y, gamma, C, dtype)
     first = None
     for place in iterate(problem, np.zeros((2, len(y)))):
@@ -230,7 +230,7 @@ def fit_skauc(X, y, gamma, C, cache_size, n_jobs) -> dict:
 
 
 def make_fits(n_rows: int, n_jobs: int) -> dict[str, Callable]:
-    """Return what is timed, by name."""
+    """Return the timed fits by name."""
     tenth = 2 * n_rows**2 / 10 / (1 << 20)
     return {
         "KernelRankSVM": lambda *data: fit_skauc(*data, 24_000, n_jobs),
@@ -257,7 +257,7 @@ def measure_time(which: str, n_rows: int, C: float, n_jobs: int) -> dict:
 
 
 def print_times(n_rows: int, C: float, n_jobs: int, fits: list[str] | None) -> None:
-    """Measure each in a fresh process, one after the other."""
+    """Measure each fit in a new process."""
     print("| | seconds | ratio | CPU seconds | ratio | peak MB | objective | support vectors |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     first = None

@@ -1,9 +1,8 @@
-"""Layers of a fit, each against the least that the machine needs for the same shapes.
+"""Layers of a fit compared with their rooflines.
 
-The reference of a line is its roofline, measured in the same rounds: the bare matrix product and
-the bare exponentials of a kernel block, the bare product of a Hessian, one reading of the columns.
-The ratio is how many times that a layer takes; its inverse, the fraction of the peak, is in the
-facts of the line.
+The roofline of a layer is measured in the same rounds: the plain matrix product and exponentials of
+a kernel block, the plain product of a Hessian, one read of the columns. The ratio is the time of
+the layer over its roofline. Its inverse is the fraction of the peak.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ N_CENTRES, N_CANDIDATES = 64, 100
 GAMMA = 0.05
 # Everything here runs on one thread.
 CLOCK = time.process_time
-# Rows of a block that fits the L2 cache, as the engine cuts them.
+# Rows per block that fit the L2 cache, as in the engine.
 BLOCK_ROWS = 1024
 
 
 def kernel_block(options: Options) -> list[Line]:
-    """One block of a fit's kernel values in the cache, against its product and exponentials."""
+    """One kernel block in the cache, compared with its product and exponentials."""
     found = []
     for dtype in (np.float32, np.float64):
         rows = make_rows(BLOCK_ROWS)[0].astype(dtype)
@@ -56,7 +55,7 @@ def kernel_block(options: Options) -> list[Line]:
 
 
 def pair_statistics(options: Options) -> list[Line]:
-    """Cells, tables, loss and residual of a million scores, against sorting them."""
+    """Cells, tables, loss and residual of a million scores, compared with sorting."""
     scores, positive, weights = make_scores(options.rows(1_000_000))
 
     def statistics():
@@ -116,7 +115,7 @@ def passes(options: Options) -> list[Line]:
 
 
 def newton(engine: CPUEngine, objective: Objective, options: Options) -> list[Line]:
-    """One retraining from zero, against its Hessians' bare products."""
+    """One retraining from zero, compared with the plain products of its Hessians."""
     columns = engine.block.columns
 
     def retrain():
@@ -137,7 +136,7 @@ def newton(engine: CPUEngine, objective: Objective, options: Options) -> list[Li
 def against_roof(
     workload: str, tasks: dict, roof: Callable, options: Options, goal=None, n_calls=1
 ) -> list[Line]:
-    """Compare a task with its roofline, and say which fraction of the peak it reaches."""
+    """Compare a task with its roofline and add the fraction of the peak."""
     goals = None if goal is None else {"roofline": goal}
     with threadpool_limits(1):
         found = compare(
@@ -155,7 +154,7 @@ def against_roof(
 
 
 def bare_block(rows: np.ndarray, n_centres: int) -> Callable:
-    """Return the product and the exponentials of a block of kernel values, and nothing else."""
+    """Return a task with only the product and exponentials of a kernel block."""
     right = np.full((rows.shape[1], n_centres), 0.01, rows.dtype)
     exponents = np.full((len(rows), n_centres), -1.0, rows.dtype)
     out = np.empty_like(exponents)
@@ -168,7 +167,7 @@ def bare_block(rows: np.ndarray, n_centres: int) -> Callable:
 
 
 def over_blocks(n_rows: int, block: Callable) -> Callable:
-    """Return as many of a block's roofline as the rows have blocks."""
+    """Return the roofline of a kernel block, repeated for all blocks."""
 
     def bare():
         for _ in range(-(-n_rows // BLOCK_ROWS)):
@@ -178,7 +177,7 @@ def over_blocks(n_rows: int, block: Callable) -> Callable:
 
 
 def in_turn(*tasks: Callable) -> Callable:
-    """Return a task that runs these one after another."""
+    """Return a task that runs several tasks in turn."""
 
     def run():
         for task in tasks:
@@ -188,14 +187,14 @@ def in_turn(*tasks: Callable) -> Callable:
 
 
 def make_scores(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return scores of two classes that overlap, which are positive, and weights."""
+    """Return overlapping scores of two classes, their labels and weights."""
     rng = np.random.default_rng(0)
     positive = rng.random(n_rows) < 0.1
     return rng.standard_normal(n_rows) + 2 * positive, positive, np.ones(n_rows)
 
 
 def make_problem(n_rows: int):
-    """Return an engine whose basis is full, its objective, and a point on the way to the end."""
+    """Return an engine with a full basis, its objective and an intermediate point."""
     X, y = make_rows(n_rows)
     data = TrainingData(X, np.asarray(y), np.ones(n_rows), np.array([0, 1]))
     engine = CPUEngine(data, capacity=N_CENTRES, n_jobs=1)

@@ -1,6 +1,6 @@
-"""ijcnn1 from end to end beside the classifiers that people would use instead.
+"""Whole fits and predictions of ijcnn1, compared with other classifiers.
 
-Official split, features as given. Fits use as many threads as skauc's peers.
+Official split, features as given. All classifiers use the same number of threads.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC, save_model
 from skauc.metrics import auc
 
-# Found on the training rows: C_pair is about 1e-3, as the paper's.
+# Chosen on the training rows: C_pair is about 1e-3, as in the paper.
 C_GREEDY, GAMMA_GREEDY = 4.4, 1.0
-# The quickest refined model above a test AUC of 0.995, whatever the seed.
+# The fastest refined model with a test AUC above 0.995 for every seed.
 N_REFINED, C_REFINED, STEPS_REFINED = 32, 4.0, 20
 
 
@@ -55,7 +55,7 @@ def greedy(n_jobs: int, seed: int = 0, n_basis: int = 182) -> SparseKernelAUC:
 
 
 def refined(n_jobs: int, seed: int = 0, n_basis: int = N_REFINED) -> SparseKernelAUC:
-    """Centres moved and scales learnt."""
+    """Refined centres and length scales."""
     return SparseKernelAUC(
         n_basis,
         C=C_REFINED,
@@ -98,7 +98,7 @@ def test_auc(model, options: Options) -> float:
 
 
 def fits(options: Options, make: Callable, name: str, peers: list[str], goals) -> list[Line]:
-    """Compare fits of three seeds with peers, and say what each model's test AUC is."""
+    """Compare fits of three seeds with peers and report their test AUC."""
     X, y, _, _ = ijcnn1(options.scale)
     n_jobs, n_seeds = options.most_threads, 3
     make(n_jobs).set_params(n_basis=4).fit(X, y)
@@ -125,13 +125,13 @@ def fits(options: Options, make: Callable, name: str, peers: list[str], goals) -
 
 
 def fit_greedy(options: Options) -> list[Line]:
-    """182 centres, 100 candidates, the paper's Method 2, beside SVC."""
+    """182 centres, 100 candidates, the paper's Method 2, compared with SVC."""
     name = "SVC(C=32, gamma=2)"
     return fits(options, greedy, "182 centres, greedy", [name], {name: 0.35})
 
 
 def fit_refined(options: Options) -> list[Line]:
-    """The quickest way to a test AUC of 0.995, beside boosted trees at their defaults."""
+    """The fastest way to a test AUC of 0.995, compared with boosted trees at their defaults."""
     peers = ["XGBoost", "LightGBM", "HistGradientBoosting"]
     found = fits(options, refined, f"{N_REFINED} centres, refined", peers, {"XGBoost": 2.0})
     for n_basis in (N_REFINED // 2, 2 * N_REFINED):
@@ -141,7 +141,7 @@ def fit_refined(options: Options) -> list[Line]:
 
 
 def fit_peers(options: Options) -> list[Line]:
-    """The same fit beside slower peers."""
+    """The same fit compared with slower peers."""
     peers = ["RandomForest", "Nystroem(182) + LogisticRegression", "SVC(C=32, gamma=2)"]
     return fits(options, refined, f"{N_REFINED} centres, refined", peers, {})
 
@@ -193,7 +193,7 @@ def predict_one(options: Options) -> list[Line]:
 
 
 def model_size(options: Options) -> list[Line]:
-    """Bytes on disk; the goal is 20 kB."""
+    """Size of the model file; the goal is 20 kB."""
     ours, boosted, trees = predictors(options.scale, 1)
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in ("ours.skauc", "xgboost.ubj", "lightgbm.txt")]

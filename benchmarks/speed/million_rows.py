@@ -1,12 +1,10 @@
 """Time and memory of ``skauc fit --report`` on a table, workers included.
 
-    python -m benchmarks.speed.million_rows TABLE --target COL [--cores 2] [further options
-        of skauc fit]
+    python -m benchmarks.speed.million_rows TABLE --target COL [--cores 2] [OPTIONS OF SKAUC FIT]
 
-Without TABLE, on a million made-up rows of twenty columns. Memory is summed over the program and
-all its workers ten times a second: resident pages (those that are shared count once for each
-process, so that this is an upper bound), and pages by share. On a machine with other work to do
-the CPU time tells more than the clock.
+Without TABLE the script generates a million rows with twenty columns. Memory is summed over the
+program and its workers ten times per second, as resident pages (an upper bound, because shared
+pages count once per process) and as proportional pages. On a busy machine, compare CPU times.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ def main() -> None:
 
 
 def _measured(words: list[str], n_cores: int) -> dict:
-    """Run the program on some cores; return its figures, and its highest use of memory."""
+    """Run the program on some cores and return its figures and peak memory."""
     started = time.perf_counter()
     cores = list(range(n_cores))
     process = subprocess.Popen(
@@ -70,7 +68,7 @@ def _measured(words: list[str], n_cores: int) -> dict:
 
 
 def _memory(process: psutil.Process, cpu: dict[int, float]) -> tuple[int, int, int]:
-    """Return resident bytes, bytes by share, and number of the processes; note their CPU time."""
+    """Return resident and proportional bytes and the number of processes; record CPU times."""
     resident = by_share = n_processes = 0
     try:
         family = [process, *process.children(recursive=True)]
@@ -80,7 +78,7 @@ def _memory(process: psutil.Process, cpu: dict[int, float]) -> tuple[int, int, i
         try:
             found = member.memory_full_info()
             cpu[member.pid] = sum(member.cpu_times()[:2])
-        except psutil.Error:  # it has ended
+        except psutil.Error:  # the process has ended
             continue
         resident, by_share = resident + found.rss, by_share + found.pss
         n_processes += 1
@@ -88,7 +86,7 @@ def _memory(process: psutil.Process, cpu: dict[int, float]) -> tuple[int, int, i
 
 
 def _made_up(path: Path) -> str:
-    """Write numbers, a category, dates and gaps for a target of which a twentieth is true."""
+    """Write a table with numbers, a category, dates and gaps; 5 % of the target is true."""
     import pandas as pd
 
     rng = np.random.default_rng(0)

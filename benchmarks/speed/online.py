@@ -1,10 +1,10 @@
-"""Rows a second of each online learner, by features and buffer, and what peers do in the same run.
+"""Rows per second of each online learner and of scikit-learn's SGDClassifier.
 
     python -m benchmarks.speed.online [--rows 50000] [--features 20]
 
-One `partial_fit` over all rows after another, which compiles; the best of three. Time is that of
-the processor, which on a quiet machine is that of the clock: the learners use one thread. The
-first call ever is timed in a fresh process with an empty cache, compilation included.
+One `partial_fit` of all rows after a first call that compiles; the best CPU time of three. The
+learners use one thread. The first call is timed in a new process with an empty cache, compilation
+included.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sklearn.linear_model import SGDClassifier
 
 from skauc import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
 
-LINEAR, KERNEL = 200_000, 20_000  # the least rows a second, at 20 features and buffers of 100
+LINEAR, KERNEL = 200_000, 20_000  # goal in rows per second, with 20 features and buffers of 100
 
 LEARNERS = {
     OAM("sequential"): LINEAR,
@@ -47,14 +47,14 @@ def make_rows(n_rows: int, n_features: int):
 
 
 def seconds_for(learner, X, y) -> float:
-    """Return the time of one pass over the rows by a learner that is compiled."""
+    """Return the time of one pass over the rows, without compilation."""
     started = time.process_time()
     clone(learner).partial_fit(X, y, classes=[0, 1])
     return time.process_time() - started
 
 
 def first_call(name: str) -> float:
-    """Return the time of the first call ever, numba's import and compilation included."""
+    """Return the time of the first call, including the import of numba and compilation."""
     code = (
         "import time, numpy as np\n"
         "from skauc import OAM, OILK, OPAUC, AdaOAM, SAdaOAM\n"

@@ -1,10 +1,9 @@
-"""What `SparseKernelAUCCV` costs beside single fits, in processor time on one thread.
+"""Cost of `SparseKernelAUCCV` compared with single fits, in CPU time on one thread.
 
     SKAUC_DATA=... python -m benchmarks.speed.search_cost [svmguide3 ...]
 
-Standardised training rows. The search untouched, once; fits of 64 centres with defaults, with
-``refine=True`` and with the parameters that the search chose, and of the model it ends with: the
-median of five seeds each. Prints a table.
+Standardised training rows. One search with defaults, compared with fits of 64 centres (defaults,
+``refine=True``, the chosen parameters) and of the chosen model: medians of five seeds.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def main() -> None:
     for name in sys.argv[1:] or ["svmguide3"]:
         data = load_dataset(name)
         X, y = StandardScaler().fit_transform(data.X_train), data.y_train
-        for refine in (False, 2, True):  # what is compiled, or read from the cache, comes first
+        for refine in (False, 2, True):  # compile first
             SparseKernelAUC(8, refine=refine, rotate=bool(refine), scaling="rank").fit(X, y)
         search = SparseKernelAUCCV(n_basis=SIZE, n_jobs=1, random_state=0)
         total = processor_seconds(search, X, y)

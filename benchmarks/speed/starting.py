@@ -1,4 +1,4 @@
-"""What it takes to begin: the import, the first fit ever, and a search beside one fit."""
+"""Start-up cost: the import, the first fit, and a search compared with one fit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(time.process_time() - started)
 
 
 def in_fresh_process(code: str, **environment) -> float:
-    """Return the number that a program prints."""
+    """Return the number printed by a program."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},
@@ -40,7 +40,7 @@ def in_fresh_process(code: str, **environment) -> float:
 
 
 def imports(options: Options) -> list[Line]:
-    """Importing skauc after scikit-learn beside importing scikit-learn alone."""
+    """Import of scikit-learn and skauc, compared with scikit-learn alone."""
     names = ("sklearn, skauc", "sklearn")
     seconds = {
         name: np.array(
@@ -52,7 +52,7 @@ def imports(options: Options) -> list[Line]:
 
 
 def first_fit(options: Options) -> list[Line]:
-    """The first fit ever, compilation included, beside the first of the next process."""
+    """The first fit, compilation included, compared with the first fit of the next process."""
     found = []
     for n_rows in (2_000, 20_000):
         code = FIRST_FIT.format(rows=n_rows)
@@ -64,7 +64,7 @@ def first_fit(options: Options) -> list[Line]:
 
 
 def search(options: Options) -> list[Line]:
-    """`SparseKernelAUCCV` untouched beside one fit of 64 centres, on svmguide3."""
+    """`SparseKernelAUCCV` with defaults compared with one fit of 64 centres, on svmguide3."""
     data = load_dataset("svmguide3")
     X, y = StandardScaler().fit_transform(data.X_train), data.y_train
     tasks = {

@@ -1,9 +1,9 @@
-"""What threads are worth: layers and whole fits on one thread and on more, by the wall clock.
+"""Speed-up by threads of layers and whole fits, in wall time.
 
     python -m benchmarks run --only thread-layers thread-fits --threads 1 2 4 8 16 --repeats 3
 
-wants a machine with nothing else to do. A line's ratio is the time on so many threads over that on
-the fewest; its ideal is in the facts. Results do not depend on the number of threads.
+Run this on an idle machine. The ratio of a line is its time divided by the time on the fewest
+threads, next to the ideal ratio. Results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def thread_fits(options: Options) -> list[Line]:
     ]
     lines = []
     for name, make, rows, repeats in cases:
-        # Loads what is compiled, once a case.
+        # Load compiled code once per case.
         make(max(options.threads)).set_params(n_basis=8).fit(*(part[:25_000] for part in rows))
         models = {n_threads: make(n_threads) for n_threads in sorted(options.threads)}
         found = {n: _best(partial(model.fit, *rows), repeats) for n, model in models.items()}
@@ -116,7 +116,7 @@ def _greedy(n_jobs: int) -> SparseKernelAUC:
 
 
 def _best(task: Callable, repeats: int) -> float:
-    """Return the seconds of the quickest of a few calls, by the clock on the wall."""
+    """Return the shortest wall time of a few calls."""
     seconds = []
     for _ in range(repeats):
         started = time.perf_counter()

@@ -1,13 +1,11 @@
-"""What limits a fit on many threads: a profile by passes.
+"""Profile a fit on several threads by pass.
 
     python -m benchmarks.speed.thread_profile --threads 1 2
 
-prints, for a fit of Figure 3 on so many threads, the seconds of the wall clock and of the
-processor (user and system), those in the tasks that threads share and those outside of them
-(serial), how often threads had to wait for each other (switches), and the bound that tasks and
-serial part leave: the time on 16 cores if threads cost nothing. Processor times are those of a
-thread, which other work on the machine disturbs little. ``--copies N`` then makes N such fits at
-once, a process and one thread each: what is not slower there is not limited by memory.
+For a fit of Figure 3, the script prints wall time, CPU time (user and system), CPU time inside and
+outside of parallel tasks, the number of context switches, and a lower bound for the time on 16
+cores. ``--copies N`` also runs N such fits at once, each in a process with one thread: passes that
+do not become slower are not limited by memory.
 """
 
 import argparse
@@ -30,7 +28,7 @@ Calls = list[tuple[str, list[float]]]
 
 
 class Recorder:
-    """Note the processor time of every task, by the pass that it belongs to."""
+    """Record the CPU time of every task by pass."""
 
     def __init__(self):
         self.calls: Calls = []
@@ -60,7 +58,7 @@ class Recorder:
 
 
 def span(seconds: list[float], n_cores: int) -> float:
-    """Return how long tasks take on so many cores, each given to the first that is free."""
+    """Return the time of the tasks on several cores with greedy scheduling."""
     ends = [0.0] * n_cores
     for second in seconds:
         ends[ends.index(min(ends))] += second
@@ -68,11 +66,11 @@ def span(seconds: list[float], n_cores: int) -> float:
 
 
 def profile(name: str, n_threads: int, n_basis: int) -> tuple[dict, Calls]:
-    """Fit, and return the totals and the calls."""
+    """Fit and return totals and calls."""
     part = part_of(load_dataset(name), 0, 0, FULL).scaled(StandardScaler())
     rows = part.X_train, part.y_train
     greedy = SparseKernelAUC(8, C=C, selection="greedy", random_state=0, n_jobs=n_threads)
-    clone(greedy).fit(*rows)  # loads the code
+    clone(greedy).fit(*rows)  # loads compiled code
     before = resource.getrusage(resource.RUSAGE_SELF)
     with Recorder() as recorder:
         started, cpu_started = time.perf_counter(), time.thread_time()

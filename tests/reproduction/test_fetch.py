@@ -71,7 +71,9 @@ def test_fetched_converted_and_cached(server, cache):
 
 def test_a_changed_source_is_not_kept(server, cache):
     (server.folder / "tiny.data").write_bytes(CSV.replace(b"7", b"8"))
-    with pytest.raises(InvalidDataError, match=r"tiny.data gave is not the data set 'tiny':.*kept"):
+    with pytest.raises(
+        InvalidDataError, match=r"tiny.data gave is not the data set 'tiny':.*discarded"
+    ):
         find_or_fetch(info_of(f"{server.url}/tiny.data"))
     assert not cache.exists()
 
