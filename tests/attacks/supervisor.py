@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.attacks.registry import ATTACKS
+from tests.attacks.registry import find
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 300
@@ -37,7 +37,7 @@ class Child:
         self.start()
         started = time.perf_counter()
         self._process.stdin.write(f"{case}\n")
-        limit = ATTACKS[self._name].seconds
+        limit = find(self._name).seconds
         answer = self._answer(limit)
         if answer is None:
             seconds = time.perf_counter() - started

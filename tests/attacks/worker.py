@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path
 
 from tests.attacks.judging import FailedCaseError, describe
-from tests.attacks.registry import ATTACKS, Attack
+from tests.attacks.registry import Attack, find
 
 
 def limit_memory(extra: int) -> None:
@@ -40,7 +40,7 @@ def main(name: str, seed: int) -> None:
     # What the library prints must not mix with the verdicts.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    entry = ATTACKS[name]
+    entry = find(name)
     with tempfile.TemporaryDirectory(prefix="skauc-attack-") as folder:
         attack = entry.load(Path(folder), seed)
         if entry.memory is not None and Path("/proc/self/statm").exists():
@@ -56,7 +56,7 @@ def main(name: str, seed: int) -> None:
 def reproduce(name: str, seed: int, case: int) -> bool:
     """Run one case in this process, print what came of it, and tell whether it passed."""
     with tempfile.TemporaryDirectory(prefix="skauc-attack-") as folder:
-        attack = ATTACKS[name].load(Path(folder), seed)
+        attack = find(name).load(Path(folder), seed)
         try:
             print(f"passed: {attack.run(case)} [{attack.kind}]")
             return True
