@@ -42,7 +42,7 @@ def _kernel(rng: np.random.Generator) -> dict:
         "kernel": choice(rng, "rbf", "rbf", "laplacian", "polynomial", "linear"),
         "gamma": choice(rng, *gammas),
         "degree": choice(rng, 1, 2, 3, 9, 100),
-        "coef0": choice(rng, 1.0, 0.0, -1.0, power(rng), -power(rng)),
+        "coef0": choice(rng, 1.0, 0.0, power(rng)) * (-1 if rng.random() < 0.02 else 1),
         "C": power(rng),
         "tol": choice(rng, 1e-3, 1e-4, power(rng)),
         "max_iter": integer(rng, 100),
@@ -96,7 +96,7 @@ def _online(rng: np.random.Generator) -> dict:
     return {
         "update": choice(rng, "sequential", "gradient"),
         "C": power(rng),
-        "eta": choice(rng, 0.01, 0.001, power(rng)),
+        "eta": choice(rng, 0.01, 0.001, 1 / (1 + power(rng)), power(rng)),
         "lam": choice(rng, 1e-4, power(rng)),
         "delta": choice(rng, 0.5, power(rng)),
         "theta": choice(rng, 0.01, power(rng)),

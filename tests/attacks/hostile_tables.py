@@ -120,10 +120,10 @@ def labels_for(X: Table, rng: np.random.Generator) -> np.ndarray:
         positive[:] = rng.random() < 0.5
     if positive.all() or not positive.any():
         positive[rng.integers(n_rows)] ^= True
-    kinds = ([0, 1], [-1, 1], [False, True], [-0.5, 2.5], ["a", "b"], [3, 10**12])
+    kinds = ([0, 1], [-1, 1], [False, True], [-1.0, 2.0], ["a", "b"], [3, 10**12])
     kind = kinds[rng.integers(len(kinds))]
     labels = np.array(kind)[positive.astype(int)]
-    return labels.astype(object) if rng.random() < 0.1 else labels
+    return labels.astype(object) if labels.dtype.kind == "U" and rng.random() < 0.5 else labels
 
 
 def weights_for(n_rows: int, rng: np.random.Generator):
