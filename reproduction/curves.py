@@ -22,7 +22,7 @@ from reproduction.protocol import Part, Protocol, part_of
 from reproduction.runner import Key, Task
 from reproduction.synthetic import make_waves
 from skauc.metrics import auc
-from skauc.sparse import SparseKernelAUC
+from skauc.sparse import Selection, SparseKernelAUC
 
 SIX = ("ionosphere", "australian", "vehicle", "fourclass", "svmguide3", "a2a")
 LARGEST = ("magic04", "poker", "ijcnn1")
@@ -114,7 +114,8 @@ def _standardised(name: str, fold: int, protocol: Protocol) -> Part:
 
 
 def _model(n_basis: int, seed: int, **parameters) -> SparseKernelAUC:
-    return SparseKernelAUC(n_basis, C=C, selection="greedy", random_state=seed, **parameters)
+    selection = Selection("greedy", **parameters)
+    return SparseKernelAUC(n_basis, C=C, selection=selection, random_state=seed)
 
 
 def _fit(model: SparseKernelAUC, part: Part) -> None:

@@ -25,7 +25,7 @@ from reproduction.protocol import FULL, PAPER_RUNS, QUICK, Protocol
 from reproduction.runner import Progress, Store, Task, run_tasks, versions
 from reproduction.tables import comparison_table, table_1, write_table
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.plotting.matplotlib import import_pyplot
+from skauc.plotting.axes import import_pyplot
 from skauc.validation import check_choice, check_n_jobs, check_whole_number
 
 

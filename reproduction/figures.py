@@ -9,7 +9,7 @@ import numpy as np
 
 from reproduction.curves import Curves, lines_by, typical_curve
 from reproduction.runner import Key
-from skauc.plotting.matplotlib import import_pyplot
+from skauc.plotting.axes import import_pyplot
 
 _COLUMNS = 3
 _MARKERS = "osD^v"

@@ -36,10 +36,10 @@ from skauc.data.training import check_training
 from skauc.kernels import RBF
 from skauc.metrics import auc
 from skauc.online import OILK, AdaOAM
-from skauc.sparse import SparseKernelAUC
+from skauc.sparse import Selection, SparseKernelAUC
 from skauc.sparse.folds import RowFold
-from skauc.sparse.path import retraining_sizes
-from skauc.sparse.search import Job, Setting, score_job
+from skauc.sparse.plan import Parameters
+from skauc.sparse.scoring import Job, Setting, scores_by_size
 
 # With more rows, a float64 kernel matrix is too large for SVC.
 _MOST_MATRIX_ROWS = 8_000
@@ -124,21 +124,27 @@ class Pursuit:
         C_pair_of = {to_scale_free(C_pair, part.y_train): C_pair for C_pair in C_pairs}
         # No early stopping, because the size is part of the setting: eight retrainings without a
         # better AUC ended a pursuit of ijcnn1 at 16 centres, with 4 as the best.
-        base = SparseKernelAUC(selection=self.selection, random_state=seed)
+        base = Parameters(selection=Selection(self.selection))
         X = np.vstack((part.X_train, part.X_test))
-        data = check_training(base, X, np.concatenate((part.y_train, part.y_test)))
+        data = check_training(SparseKernelAUC(), X, np.concatenate((part.y_train, part.y_test)))
         rows = np.arange(n_train + n_test)
         scaling, linear_term = structure
         setting = Setting(scaling, gamma_of(sigma), linear_term, False, 1.0, n_basis)
-        sizes = sorted(retraining_sizes("geometric", n_basis))
-        judged = sizes[:: -self.judged_every]
-        job = Job(setting, 0, tuple(C_pair_of), base.n_candidates, sizes, judged)
+        job = Job(
+            setting,
+            0,
+            tuple(C_pair_of),
+            base.selection.n_candidates,
+            base.selection.retrain,
+            self.judged_every,
+        )
+        fold = RowFold(rows[:n_train], rows[n_train:])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, scores = score_job(base, data, RowFold(rows[:n_train], rows[n_train:]), job)
+            scores = scores_by_size(base, data, fold, job, seed)
         stages: dict[float, list[Stage]] = {C: [] for C in C_pair_of}
-        for found, score in scores.items():
-            stages[found.C].append(Stage(found.n_basis, score, found.n_basis))
+        for (size, C), score in scores.items():
+            stages[C].append(Stage(size, score, size))
         for C, C_pair in C_pair_of.items():
             parameters = {"C_pair": C_pair, "sigma": sigma, **_words(structure)}
             yield Outcome(parameters, tuple(stages[C]))

@@ -55,6 +55,7 @@ from sklearn.metrics.pairwise import euclidean_distances  # noqa: E402
 from sklearn.model_selection import StratifiedKFold  # noqa: E402
 
 import skauc  # noqa: E402
+from skauc import Selection  # noqa: E402
 
 # -- what is fitted ----------------------------------------------------------------------------
 
@@ -176,7 +177,7 @@ SMALL_SEARCH = {
     "scaling": None,
     "refine": False,
     "rotate": False,
-    "n_candidates": 40,
+    "selection": Selection(n_candidates=40),
     "cv": 3,
 }
 
@@ -187,24 +188,32 @@ FITS: dict[str, Fit] = {
     "sparse: greedy": sparse_auc("bends", {**FEW, "selection": "greedy"}),
     "sparse: exact": sparse_auc("bends", {**FEW, "selection": "exact"}),
     "sparse: exhaustive": sparse_auc(
-        "bends", {"n_basis": 6, "selection": "exhaustive", "n_candidates": 15}
+        "bends", {"n_basis": 6, "selection": Selection("exhaustive", n_candidates=15)}
     ),
     "sparse: random": sparse_auc("bends", {**FEW, "selection": "random"}),
     "sparse: kmeans": sparse_auc("bends", {**FEW, "selection": "kmeans"}),
-    "sparse: all rows are candidates": sparse_auc("bends", {"n_basis": 6, "n_candidates": 1000}),
+    "sparse: all rows are candidates": sparse_auc(
+        "bends", {"n_basis": 6, "selection": Selection(n_candidates=1000)}
+    ),
     "sparse: ties": sparse_auc("counts", {"n_basis": 20, "C": 3.0}, also=("stages",)),
     "sparse: words as labels": sparse_auc("named", FEW),
     "sparse: another seed": sparse_auc("bends", {**FEW, "random_state": 17}),
     # Schedules and solvers.
-    "sparse: geometric": sparse_auc("bends", {**FEW, "retrain": "geometric"}, also=("stages",)),
-    "sparse: doubling": sparse_auc("bends", {**FEW, "retrain": "doubling"}, also=("stages",)),
-    "sparse: always": sparse_auc("bends", {**FEW, "retrain": "always", "selection": "greedy"}),
-    "sparse: cholesky": sparse_auc("bends", {**FEW, "solver": "cholesky"}),
-    "sparse: cg": sparse_auc("bends", {**FEW, "solver": "cg"}),
-    "sparse: cg, greedy, linear term": sparse_auc(
-        "bends", {**FEW, "solver": "cg", "selection": "greedy", "linear_term": True}
+    "sparse: geometric": sparse_auc(
+        "bends", {**FEW, "selection": Selection(retrain="geometric")}, also=("stages",)
     ),
-    "sparse: loose": sparse_auc("bends", {**FEW, "tol": 1e-2, "max_iter": 2}),
+    "sparse: doubling": sparse_auc(
+        "bends", {**FEW, "selection": Selection(retrain="doubling")}, also=("stages",)
+    ),
+    "sparse: always": sparse_auc(
+        "bends", {**FEW, "selection": Selection("greedy", retrain="always")}
+    ),
+    "sparse: cholesky": sparse_auc("bends", {**FEW, "selection": Selection(solver="cholesky")}),
+    "sparse: cg": sparse_auc("bends", {**FEW, "selection": Selection(solver="cg")}),
+    "sparse: cg, greedy, linear term": sparse_auc(
+        "bends", {**FEW, "selection": Selection("greedy", solver="cg"), "linear_term": True}
+    ),
+    "sparse: loose": sparse_auc("bends", {**FEW, "tol": 1e-2, "selection": Selection(max_iter=2)}),
     # Kernels.
     "sparse: laplacian": sparse_auc("bends", {**FEW, "kernel": "laplacian"}),
     "sparse: polynomial": sparse_auc(
@@ -273,19 +282,21 @@ FITS: dict[str, Fit] = {
     # More than 10,000 rows: pairs in bins, columns in single precision.
     "many: orthogonal": sparse_auc("ijcnn1", FEW, also=("stages", "formats")),
     "many: greedy": sparse_auc("ijcnn1", {**FEW, "selection": "greedy"}),
-    "many: exact": sparse_auc("ijcnn1", {"n_basis": 6, "selection": "exact", "n_candidates": 30}),
+    "many: exact": sparse_auc(
+        "ijcnn1", {"n_basis": 6, "selection": Selection("exact", n_candidates=30)}
+    ),
     "many: kmeans": sparse_auc("ijcnn1", {"n_basis": 8, "selection": "kmeans"}),
     "many: polynomial": sparse_auc(
         "ijcnn1", {"n_basis": 8, "kernel": "polynomial", "selection": "greedy"}
     ),
     "many: laplacian": sparse_auc(
-        "ijcnn1", {"n_basis": 4, "kernel": "laplacian", "n_candidates": 20}
+        "ijcnn1", {"n_basis": 4, "kernel": "laplacian", "selection": Selection(n_candidates=20)}
     ),
     "many: widths and linear term": sparse_auc(
         "ijcnn1", {"n_basis": 8, "gamma": [0.2, 1.0, 5.0], "linear_term": True}
     ),
     "many: weights": sparse_auc("ijcnn1", {"n_basis": 8, "C": 10.0}, is_weighted=True),
-    "many: cg": sparse_auc("ijcnn1", {"n_basis": 8, "solver": "cg"}),
+    "many: cg": sparse_auc("ijcnn1", {"n_basis": 8, "selection": Selection(solver="cg")}),
     "many: csr": sparse_auc("ijcnn1", {"n_basis": 8}, rows="csr"),
     "many: float32": sparse_auc("ijcnn1", {"n_basis": 8}, rows="float32"),
     "many: ranks and axes": sparse_auc("ijcnn1", {"n_basis": 8, "scaling": "rank", "rotate": True}),
@@ -299,7 +310,9 @@ FITS: dict[str, Fit] = {
     "many: screened, weights": sparse_auc(
         "crowd", {"n_basis": 4, "selection": "greedy", "C": 10.0}, is_weighted=True
     ),
-    "many: scores in bins": sparse_auc("multitude", {"n_basis": 3, "n_candidates": 10}),
+    "many: scores in bins": sparse_auc(
+        "multitude", {"n_basis": 3, "selection": Selection(n_candidates=10)}
+    ),
     # The other engines.
     "cpu: named": sparse_auc("bends", FEW, place="cpu"),
     "gpu: orthogonal": sparse_auc("bends", FEW, place="gpu"),
@@ -313,10 +326,10 @@ FITS: dict[str, Fit] = {
     "gpu: polynomial": sparse_auc("bends", {"n_basis": 8, "kernel": "polynomial"}, place="gpu"),
     "gpu: linear": sparse_auc("bends", {"n_basis": 4, "kernel": "linear"}, place="gpu"),
     "gpu: exhaustive": sparse_auc(
-        "bends", {"n_basis": 4, "selection": "exhaustive", "n_candidates": 8}, place="gpu"
+        "bends", {"n_basis": 4, "selection": Selection("exhaustive", n_candidates=8)}, place="gpu"
     ),
     "gpu: kmeans, cg": sparse_auc(
-        "bends", {"n_basis": 8, "selection": "kmeans", "solver": "cg"}, place="gpu"
+        "bends", {"n_basis": 8, "selection": Selection("kmeans", solver="cg")}, place="gpu"
     ),
     "gpu: float32, axes": sparse_auc(
         "bends", {"n_basis": 8, "rotate": True}, rows="float32", place="gpu"
@@ -329,7 +342,7 @@ FITS: dict[str, Fit] = {
     "gpu: many": sparse_auc("ijcnn1", {"n_basis": 8}, place="gpu"),
     "gpu: many, refined": sparse_auc("ijcnn1", {"n_basis": 4, "refine": 10}, place="gpu"),
     "gpu: search": search("bends", SMALL_SEARCH, place="gpu"),
-    "gpu: search, refined": search("bends", {**SMALL_SEARCH, "refine": True}, place="gpu"),
+    "gpu: search, refined": search("bends", {**SMALL_SEARCH, "refine": 10}, place="gpu"),
     "cluster: orthogonal": sparse_auc(
         "bends", FEW, rows="dask", place="cluster", also=("dask", "stages")
     ),
@@ -371,7 +384,7 @@ FITS: dict[str, Fit] = {
     ),
     "cluster: search, refined": search(
         "bends",
-        {**SMALL_SEARCH, "n_basis": 4, "Cs": 3.0, "gammas": ["scale"], "refine": True, "cv": 2},
+        {**SMALL_SEARCH, "n_basis": 4, "Cs": 3.0, "gammas": ["scale"], "refine": 10, "cv": 2},
         rows="dask",
         place="cluster",
     ),
@@ -382,35 +395,33 @@ FITS: dict[str, Fit] = {
     "cv: small": search("bends", SMALL_SEARCH),
     "cv: widths together, linear term": search(
         "bends",
-        {**SMALL_SEARCH, "gammas": ["auto", (0.05, 0.2, 1.0)], "linear_term": (False, True)},
+        {**SMALL_SEARCH, "gammas": ["auto", (0.05, 0.2, 1.0)], "linear_term": "auto"},
         also=("stages",),
     ),
-    "cv: scalings": search("tails", {**SMALL_SEARCH, "scaling": (None, "rank", "normal")}),
-    "cv: refined or not": search("bends", {**SMALL_SEARCH, "refine": (False, True)}),
+    "cv: scalings": search("tails", {**SMALL_SEARCH, "scaling": "auto"}),
+    "cv: refined or not": search("bends", {**SMALL_SEARCH, "refine": "auto"}),
     "cv: refined, turned or not": search(
-        "bends", {**SMALL_SEARCH, "refine": True, "rotate": (False, True)}, also=("stages",)
+        "bends", {**SMALL_SEARCH, "refine": 10, "rotate": "auto"}, also=("stages",)
     ),
     "cv: weights": search("bends", SMALL_SEARCH, is_weighted=True),
     "cv: weights, refined": search(
-        "bends", {**SMALL_SEARCH, "refine": True, "gammas": ["scale"]}, is_weighted=True
+        "bends", {**SMALL_SEARCH, "refine": 10, "gammas": ["scale"]}, is_weighted=True
     ),
-    "cv: csr": search(
-        "holes", {**SMALL_SEARCH, "scaling": (None, "rank"), "refine": (False, True)}, rows="csr"
-    ),
+    "cv: csr": search("holes", {**SMALL_SEARCH, "scaling": "auto", "refine": "auto"}, rows="csr"),
     "cv: folds of its own, two jobs": search(
         "bends", {**SMALL_SEARCH, "cv": StratifiedKFold(2), "n_jobs": 2}
     ),
     "cv: default grid": search("bends", {"n_basis": 8, "refine": False, "cv": 2}),
     "cv: defaults": search("sonar", {"n_jobs": 2}),
     "cv: a thousand rows": search(
-        "thousand", {**SMALL_SEARCH, "refine": (False, True), "cv": None, "n_basis": 6}
+        "thousand", {**SMALL_SEARCH, "refine": "auto", "cv": None, "n_basis": 6}
     ),
     "cv: two thousand rows": search(
-        "thousands", {**SMALL_SEARCH, "refine": (False, True), "cv": 2, "n_basis": 4}
+        "thousands", {**SMALL_SEARCH, "refine": "auto", "cv": 2, "n_basis": 4}
     ),
     "cv: many rows": search(
         "throng",
-        {**SMALL_SEARCH, "refine": (False, True), "cv": 2, "n_basis": 4, "gammas": ["scale"]},
+        {**SMALL_SEARCH, "refine": "auto", "cv": 2, "n_basis": 4, "gammas": ["scale"]},
     ),
     # KernelRankSVM.
     "rank svm: two classes": rank_svm("bends", also=("function", "formats")),

@@ -27,7 +27,7 @@ from skauc.engines.block import COARSE_CELLS
 from skauc.engines.cluster.pool import FAN_IN
 from skauc.engines.cluster.reading import BLOCKS_PER_THREAD
 from skauc.engines.tables import N_PLACES
-from skauc.sparse.path import retraining_sizes
+from skauc.sparse.plan import retraining_sizes
 
 N_CANDIDATES = 100
 N_FEATURES = 20

@@ -27,7 +27,7 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 from skauc import SparseKernelAUC
-from skauc.data.statistics import feature_moments, overall_variance
+from skauc.data.statistics import feature_statistics, overall_variance
 from skauc.engines import make_engine, read_training
 from skauc.kernels import RBF
 
@@ -118,7 +118,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
     rows = rows_on_workers(n_rows)
     with Meter(client) as meter:
         data = read_training("auto", SparseKernelAUC(), *rows)
-        feature_moments(data)
+        feature_statistics(data)
         overall_variance(data)
         engine = make_engine(data, capacity=n_basis + repeats + 1, n_jobs=None)
     results["start"] = per(1, meter.result(idle))
@@ -139,7 +139,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
         random_state = np.random.RandomState(0)
         with Meter(client) as meter:
             for number in range(repeats):
-                rows = engine.rows(engine.draw(N_CANDIDATES, [], random_state))
+                _, rows = engine.draw(N_CANDIDATES, [], random_state)
                 size = n_basis + number
                 engine.candidate_slopes(state, curved, kernel, rows, size)
                 engine.append(kernel, rows[:1], np.full(size, 1e-3), 1.0)
@@ -147,8 +147,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
                 engine.gradient(state)
         results["centre"] = per(repeats, meter.result(idle))
         with Meter(client) as meter:
-            engine.threshold(state)
-            engine.auc(state)
+            engine.quality(state)
         results["judge"] = per(1, meter.result(idle))
     return results
 

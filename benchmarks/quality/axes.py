@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.quality.peers import N_JOBS, folds_of
 from reproduction.catalogue import DATASET_NAMES
 from skauc import SparseKernelAUC
-from skauc.sparse.search import effort_for
+from skauc.sparse.search import budget_for
 
 SCALINGS, TURNS, CS = (None, "rank", "normal"), (False, True), (1.0, 10.0)
 
@@ -27,7 +27,7 @@ def mean_auc(folds: list, **parameters) -> float:
     scores = []
     for (X, y), test in folds:
         model = SparseKernelAUC(
-            64, refine=effort_for(len(y)).steps, n_jobs=N_JOBS, random_state=0, **parameters
+            64, refine=budget_for(len(y)).steps, n_jobs=N_JOBS, random_state=0, **parameters
         )
         scores.append(make_pipeline(StandardScaler(), model).fit(X, y).score(*test))
     return float(np.mean(scores))

@@ -23,7 +23,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from benchmarks.quality.peers import N_JOBS, folds_of
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.sparse.search import Setting, simplest
+from skauc.sparse.scoring import Setting
+from skauc.sparse.search import simplest
 
 # Data set and size, and the goal for the test AUC.
 GOALS = {

@@ -107,8 +107,8 @@ def answer(data) -> dict[str, np.ndarray]:
             "curvatures of candidates": along.curvatures,
             "cross terms of candidates": along.cross,
             "moments of the kernel": moments.first,
-            "AUC": np.array(engine.auc(state)),
-            "threshold": np.array(engine.threshold(state)),
+            "AUC": np.array(engine.quality(state).train_auc),
+            "threshold": np.array(engine.quality(state).threshold),
         }
 
 

@@ -112,13 +112,12 @@ def forget_peak() -> int:
 
 def measure_here(setting: Setting) -> dict:
     """Fit once in this process, after a small fit that compiles everything."""
-    from skauc import SparseKernelAUC
+    from skauc import Selection, SparseKernelAUC
 
     model = SparseKernelAUC(
         setting.centres,
         C=10,
-        selection=setting.selection,
-        n_candidates=setting.candidates,
+        selection=Selection(setting.selection, n_candidates=setting.candidates),
         refine=setting.refine,
         n_jobs=setting.threads,
         random_state=0,

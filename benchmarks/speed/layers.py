@@ -204,8 +204,7 @@ def make_problem(n_rows: int):
         for row in range(N_CENTRES):
             projection = basis.project(X[[row]])
             part = projection.coordinates[:, 0], float(projection.norms[0])
-            engine.append(kernel, X[[row]], *part)
-            basis.append(X[[row]], row, *part)
+            basis.append(engine, X[[row]], row, *part)
         objective = Objective(engine, pair_weight(10.0, engine))
         point = minimise(
             objective, np.zeros(N_CENTRES), step=cholesky_step, tol=1e-1, max_iter=100

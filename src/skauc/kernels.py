@@ -105,7 +105,9 @@ class CentredRBF:
         moved = np.subtract(centres, origin, dtype=np.float64) * root
         squares = row_norms(moved, squared=True)
         reach = squares.max(initial=0.0)
-        if reach > _FLOAT64_REACH and dtype == np.float64:
+        if not reach <= _FLOAT64_REACH and dtype == np.float64:
+            origin = _nearest_to_zero(centres)
+            moved = np.subtract(centres, origin, dtype=np.float64) * root
             return cls(origin, root, ratios, moved, None)
         n_features = centres.shape[1]
         right = np.empty(
@@ -115,6 +117,17 @@ class CentredRBF:
         right[n_features] = -ratios
         right[n_features + 1] = -ratios * squares
         return cls(origin, root, ratios, moved, right)
+
+
+def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
+    """Return the value of least magnitude of each feature.
+
+    Moved to it, no centre is farther from zero than before, up to a factor of two: differences
+    between small values keep all of their digits beside one centre of 1e20. Moved to the mean,
+    they would lose them.
+    """
+    nearest = np.abs(centres).argmin(axis=0)
+    return centres[nearest, np.arange(centres.shape[1])]
 
 
 def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, bench: Workbench) -> Columns:
@@ -278,6 +291,13 @@ def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> l
     return [(RBF if kernel == "rbf" else Laplacian)(gamma) for gamma in gammas]
 
 
+def make_kernel(kernel, data, *, gamma, degree: int, coef0: float) -> Kernel:
+    """Build one kernel for weighted rows; gamma is resolved only for a kernel that uses it."""
+    has_gamma = kernel in ("rbf", "laplacian", "polynomial")
+    gammas = resolve_gammas(gamma, kernel, data) if has_gamma else []
+    return make_kernels(kernel, gammas=gammas, degree=degree, coef0=coef0)[0]
+
+
 def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
     """Raise an error for a parameter that no kernel can take."""
     if not callable(kernel):
@@ -301,7 +321,7 @@ def check_gamma(kernel, gamma) -> None:
         return
     if kernel != "rbf":
         raise InvalidParameterError(
-            f"`gamma` can be a sequence of widths for kernel='rbf' alone; got kernel={kernel!r}. "
+            f"`gamma` can be a sequence of widths for kernel='rbf' only; got kernel={kernel!r}. "
             "Give one gamma, or use the rbf kernel."
         )
     if len(gamma) == 0:

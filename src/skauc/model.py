@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skauc.engines.expansion import make_expansion, map_rows
+from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
 from skauc.kernels import Columns, Kernel, Linear, Rows
 
@@ -52,8 +53,10 @@ class Model:
         return rows if self.scaling is None else self.scaling.transform(rows)
 
     def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
-        """Return the scores of the rows."""
-        return map_rows(self.scorer(rows), rows, len(self.coef), (), n_jobs)
+        """Return the scores of the rows, or raise an error if one overflows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = map_rows(self.scorer(rows), rows, len(self.coef), (), n_jobs)
+        return check_finite_scores(scores, rows)
 
     def scorer(self, like: Rows) -> Columns:
         """Return the function that scores a block of rows of this format and precision."""
@@ -91,9 +94,24 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         if widest.linear_coef is not None:
             linear = np.stack([model.linear_coef for model in members], axis=1)
         score = _make_scorer(widest, coef, linear, rows)
-        scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
+        check_finite_scores(scores, rows)
         for column, model in zip(scores.T, members, strict=True):
             yield column + model.intercept
+
+
+def check_finite_scores(scores: np.ndarray, rows: Rows) -> np.ndarray:
+    """Return the scores, or raise an error that names the first row whose score overflows."""
+    finite = np.isfinite(scores)
+    if finite.all():
+        return scores
+    row = int(np.argmin(finite if finite.ndim == 1 else finite.all(axis=1)))
+    largest = abs(rows[[row]]).max()
+    raise InvalidDataError(
+        f"The score of row {row} of `X` overflows: the row has a value of magnitude {largest:.3g}. "
+        "Correct the value, or scale the features of the training rows and of these rows alike."
+    )
 
 
 def _make_scorer(
@@ -103,6 +121,12 @@ def _make_scorer(
 
     Coefficients may be those of several models, a column each, over the same centres.
     """
+    if isinstance(model.kernel, Linear) and len(coef) > 0:
+        # sum_k coef_k z_k.x = w.x takes one product per feature instead of one per centre. It also
+        # keeps the ranking exact for features far from zero, where the products z_k.x cancel.
+        slopes = safe_sparse_dot(model.centres.T, coef, dense_output=True)
+        linear_coef = slopes if linear_coef is None else slopes + linear_coef
+        coef = coef[:0]
     parts = []
     if len(coef) > 0:
         parts.append(make_expansion(model.kernel, model.centres, coef, like))

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from skauc.data.statistics import feature_moments, overall_variance, rounded
+from skauc.data.statistics import feature_statistics, overall_variance, rounded
 from skauc.data.training import WeightedRows
-from skauc.sparse.fitting import LinearTerm
+from skauc.sparse.plan import LinearTerm
 
 FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 
@@ -24,7 +24,7 @@ def test_weights_are_repetitions(X, as_format, dtype):
     X = X.astype(dtype)
     times = np.random.default_rng(1).integers(0, 4, size=40)
     repeated = np.repeat(X.astype(np.float64), times, axis=0)
-    mean, variance = feature_moments(WeightedRows(as_format(X), times.astype(np.float64)))
+    mean, variance = feature_statistics(WeightedRows(as_format(X), times.astype(np.float64)))
     assert mean.dtype == variance.dtype == np.float64
     assert_allclose(mean, repeated.mean(axis=0), rtol=1e-12, atol=1e-14)
     assert_allclose(variance, repeated.var(axis=0), rtol=1e-12)
@@ -35,18 +35,18 @@ def test_weights_are_repetitions(X, as_format, dtype):
 @FORMATS
 def test_blocks_of_rows_add_up(as_format):
     X = np.random.default_rng(0).normal(size=(400, 3000)) + np.linspace(0, 9, 400)[:, None]
-    mean, variance = feature_moments(WeightedRows(as_format(X), np.ones(400)))
+    mean, variance = feature_statistics(WeightedRows(as_format(X), np.ones(400)))
     assert_allclose(mean, X.mean(axis=0), rtol=1e-12)
     assert_allclose(variance, X.var(axis=0), rtol=1e-12)
 
 
 def test_an_offset_costs_no_digits(X):
-    _, variance = feature_moments(WeightedRows(X + 1e6, np.ones(40)))
+    _, variance = feature_statistics(WeightedRows(X + 1e6, np.ones(40)))
     assert_allclose(variance, X.var(axis=0), rtol=1e-8)
 
 
 def test_constant_features_have_no_variance():
-    mean, variance = feature_moments(WeightedRows(np.full((70, 2), 3.25), np.ones(70)))
+    mean, variance = feature_statistics(WeightedRows(np.full((70, 2), 3.25), np.ones(70)))
     assert_allclose(mean, 3.25)
     assert_allclose(variance, 0)
 

@@ -261,7 +261,7 @@ def test_auc_is_scikit_learns(engine_case, engine, toy):
     state = engine.at(WEIGHTS)
     scores = engine_case.scores(state)
     expected = roc_auc_score(toy.positive, scores, sample_weight=toy.weights)
-    assert_allclose(engine.auc(state), expected, rtol=1e-12)
+    assert_allclose(engine.quality(state).train_auc, expected, rtol=1e-12)
 
 
 def test_no_threshold_has_a_better_balanced_accuracy(engine_case, engine, toy):
@@ -273,7 +273,7 @@ def test_no_threshold_has_a_better_balanced_accuracy(engine_case, engine, toy):
         return balanced_accuracy_score(toy.positive, predicted, sample_weight=toy.weights)
 
     others = [accuracy(score) for score in scores]
-    assert accuracy(engine.threshold(state)) >= max(others) - 1e-12
+    assert accuracy(engine.quality(state).threshold) >= max(others) - 1e-12
 
 
 # Formats and threads
@@ -313,8 +313,8 @@ def everything(engine):
         along.slopes,
         along.curvatures,
         along.cross,
-        engine.auc(moved),
-        engine.threshold(moved),
+        engine.quality(moved).train_auc,
+        engine.quality(moved).threshold,
     ]
 
 
@@ -425,7 +425,8 @@ def test_auc_is_of_the_rows_that_count_and_validation_auc_of_the_others(
     engine.hold_out(those(held_out))
     state = engine.at(WEIGHTS)
     scores = engine_case.scores(state)
-    for rows, auc in ((~held_out, engine.auc(state)), (held_out, engine.validation_auc(state))):
+    quality = engine.quality(state)
+    for rows, auc in ((~held_out, quality.train_auc), (held_out, quality.validation_auc)):
         expected = roc_auc_score(toy.positive[rows], scores[rows], sample_weight=toy.weights[rows])
         assert_allclose(auc, expected, rtol=1e-12)
 
@@ -442,7 +443,7 @@ def test_the_threshold_is_chosen_on_the_rows_that_count(engine_case, engine, toy
         )
 
     others = [accuracy(score) for score in scores]
-    assert accuracy(engine.threshold(state)) >= max(others) - 1e-12
+    assert accuracy(engine.quality(state).threshold) >= max(others) - 1e-12
 
 
 def test_rows_held_out_can_be_taken_back(engine, toy, held_out):
@@ -452,17 +453,17 @@ def test_rows_held_out_can_be_taken_back(engine, toy, held_out):
     after = engine.at(WEIGHTS)
     assert_allclose(after.loss, before.loss, rtol=1e-12)
     assert_allclose(engine.gradient(after), engine.gradient(before), rtol=1e-12)
-    assert engine.validation_auc(after) is None
+    assert engine.quality(after).validation_auc is None
     assert_allclose(engine.positive_weight, toy.weights[toy.positive].sum())
-    assert_array_equal(engine.draw(1000, [], np.random.RandomState(0)), np.arange(len(toy.X)))
+    assert_array_equal(engine.draw(1000, [], np.random.RandomState(0))[0], np.arange(len(toy.X)))
 
 
 def test_rows_can_be_held_out_in_turn(engine, held_out):
     engine.hold_out(those(held_out))
-    once = engine.validation_auc(engine.at(WEIGHTS))
+    once = engine.quality(engine.at(WEIGHTS)).validation_auc
     engine.hold_out(those(~held_out))
     engine.hold_out(those(held_out))
-    assert engine.validation_auc(engine.at(WEIGHTS)) == once
+    assert engine.quality(engine.at(WEIGHTS)).validation_auc == once
 
 
 # Draws
@@ -476,7 +477,7 @@ def test_rows_that_do_not_count_are_never_drawn(engine_case, toy, held_out, n_ro
     free = np.setdiff1d(np.flatnonzero((weights > 0) & ~held_out), [0, 3])
     random_state = np.random.RandomState(0)
     for _ in range(30):
-        drawn = engine.draw(n_rows, [0, 3], random_state)
+        drawn, _ = engine.draw(n_rows, [0, 3], random_state)
         assert len(drawn) == min(n_rows, len(free))
         assert np.all(np.diff(drawn) > 0)
         assert np.isin(drawn, free).all()
@@ -484,7 +485,7 @@ def test_rows_that_do_not_count_are_never_drawn(engine_case, toy, held_out, n_ro
 
 def test_as_many_rows_are_drawn_as_are_free_though_fewer_were_not_taken(engine):
     # With 100 of 120 rows taken, a draw of 30 has to find the 20 that are left.
-    drawn = engine.draw(30, range(100), np.random.RandomState(0))
+    drawn, _ = engine.draw(30, range(100), np.random.RandomState(0))
     assert_array_equal(drawn, np.arange(100, 120))
 
 
@@ -496,8 +497,8 @@ def test_rows_of_weight_zero_leave_the_draws_of_the_others_as_they_are(engine_ca
         toy, X=toy.X[counting], positive=toy.positive[counting], weights=weights[counting]
     )
     with_zeros, without = engine_case.build(replace(toy, weights=weights)), engine_case.build(alone)
-    drawn = with_zeros.draw(10, [], np.random.RandomState(5))
-    assert_array_equal(drawn, counting[without.draw(10, [], np.random.RandomState(5))])
+    drawn, _ = with_zeros.draw(10, [], np.random.RandomState(5))
+    assert_array_equal(drawn, counting[without.draw(10, [], np.random.RandomState(5))[0]])
 
 
 # Making one

@@ -74,9 +74,9 @@ def everything(engine, held_out=None):
         "first": moments.first,
         "total": moments.total,
         "second": moments.second,
-        "auc": engine.auc(state),
-        "validation": engine.validation_auc(state) or 0.0,
-        "drawn": engine.draw(9, [0, 3], np.random.RandomState(0)),
+        "auc": engine.quality(state).train_auc,
+        "validation": engine.quality(state).validation_auc or 0.0,
+        "drawn": engine.draw(9, [0, 3], np.random.RandomState(0))[0],
     }
 
 
@@ -135,7 +135,7 @@ def test_a_threshold_that_is_as_good(engines):
     for engine in (cpu, cluster):
         grow(engine, KERNEL, CENTRES)
     state = cpu.at(WEIGHTS)
-    threshold = cluster.threshold(cluster.at(WEIGHTS))
+    threshold = cluster.quality(cluster.at(WEIGHTS)).threshold
 
     def accuracy(threshold):
         block, above = cpu.block, state.scores > threshold
@@ -155,7 +155,11 @@ def test_scores_of_any_size(engines, scale):
         grow(engine, KERNEL, CENTRES)
     one, other = cpu.at(WEIGHTS * scale), cluster.at(WEIGHTS * scale)
     assert_allclose(other.loss, one.loss, rtol=1e-4)
-    assert_allclose(cluster.auc(other), cpu.auc(one), atol=1e-3 if scale > 1e3 else 1e-5)
+    assert_allclose(
+        cluster.quality(other).train_auc,
+        cpu.quality(one).train_auc,
+        atol=1e-3 if scale > 1e3 else 1e-5,
+    )
     assert_allclose(cluster.gradient(other), cpu.gradient(one), rtol=2e-3)
 
 

@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from toys import KERNEL, grow, make_toy
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine, read_training
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -44,9 +44,9 @@ def fit_both(model, X, y, **extra):
     "parameters",
     [
         {"selection": "orthogonal"},
-        {"selection": "greedy", "solver": "cg"},
-        {"selection": "exact", "n_candidates": 5, "n_basis": 3},
-        {"selection": "exhaustive", "n_candidates": 3, "n_basis": 3},
+        {"selection": Selection("greedy", solver="cg")},
+        {"selection": Selection("exact", n_candidates=5), "n_basis": 3},
+        {"selection": Selection("exhaustive", n_candidates=3), "n_basis": 3},
         {"selection": "random", "kernel": "laplacian"},
         {"selection": "kmeans"},
         {"linear_term": True, "gamma": [0.02, 0.1]},
@@ -176,7 +176,7 @@ def test_scores_of_any_size(device, scale):
         with make_engine(data, capacity=3, n_jobs=1) as engine:
             grow(engine, KERNEL, [3, 17, 40], capacity=3)
             state = engine.at(weights)
-            answers.append((state.loss, engine.auc(state), *engine.gradient(state)))
+            answers.append((state.loss, engine.quality(state).train_auc, *engine.gradient(state)))
     assert_allclose(answers[1], answers[0], rtol=1e-5)
 
 
@@ -189,7 +189,7 @@ def test_auc_and_threshold_of_many_rows_are_found_by_places(device, monkeypatch)
         with make_engine(data, capacity=3, n_jobs=1) as engine:
             grow(engine, KERNEL, [3, 17, 40], capacity=3)
             state = engine.at(np.array([0.9, -1.1, 0.4]))
-            answers.append((engine.auc(state), engine.threshold(state)))
+            answers.append((engine.quality(state).train_auc, engine.quality(state).threshold))
     assert_allclose(answers[0], answers[1], atol=1e-4)
 
 

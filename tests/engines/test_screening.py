@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from toys import grow_by
 
 from skauc import SparseKernelAUC
 from skauc.data.training import TrainingData
@@ -30,10 +31,7 @@ def engine_with_a_column():
     basis = Basis([KERNEL], 8, engine.precision)
     with engine:
         for row in (0, 1):
-            projection = basis.project(data.X[[row]])
-            part = projection.coordinates[:, 0], float(projection.norms[0])
-            engine.append(KERNEL, data.X[[row]], *part)
-            basis.append(data.X[[row]], row, *part)
+            grow_by(engine, basis, row)
         yield engine
 
 

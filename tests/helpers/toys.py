@@ -45,8 +45,7 @@ def grow_by(engine, basis, index, width=0):
     centre = engine.rows(np.array([index]))
     projection = basis.project(centre, width)
     coordinates, norm = projection.coordinates[:, 0], float(projection.norms[0])
-    engine.append(basis.kernels[width], centre, coordinates, norm)
-    basis.append(centre, index, coordinates, norm, width)
+    basis.append(engine, centre, index, coordinates, norm, width)
 
 
 def explicit_columns(X, indices, gamma=KERNEL.gamma):

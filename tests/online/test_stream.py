@@ -89,7 +89,7 @@ def test_an_empty_stream():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"window": 1}, r"`window` must be a whole number of at least 2; got 1\. None looks"),
+        ({"window": 1}, r"`window` must be an integer of at least 2; got 1\. None looks"),
         ({"classes": [0]}, r"`classes` must hold two different labels; got \[0\]\. Pass both"),
     ],
     ids=str,
@@ -212,7 +212,7 @@ def test_chunks_of_bad_arrays():
         next(array_chunks(X, y[:9]))
     for chunks in (array_chunks(X, y, 0), csv_chunks("none.csv", "event", 0)):
         with pytest.raises(
-            InvalidParameterError, match=r"`chunk_rows` must be a whole number of at least 1; got 0"
+            InvalidParameterError, match=r"`chunk_rows` must be an integer of at least 1; got 0"
         ):
             next(chunks)
 

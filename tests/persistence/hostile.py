@@ -15,10 +15,10 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from skauc.persistence.archive import MAGIC, pack
 
 from skauc import load_model
 from skauc.exceptions import ModelFileError
-from skauc.persistence.archive import MAGIC, pack
 
 MEMORY = 200 * 10**6
 N_DAMAGED = 1000

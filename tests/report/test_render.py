@@ -92,7 +92,7 @@ def test_missing_parts_are_a_sentence_each(tumours):
 
 
 def test_warnings_are_listed_with_what_to_do(content):
-    from skauc.report.warnings import DataWarning
+    from skauc.report.data_warnings import DataWarning
 
     warned = replace(content, warnings=(DataWarning("serious", "A title", "Seen.", "Do this."),))
     text = render_report(warned)

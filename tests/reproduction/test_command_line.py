@@ -52,7 +52,7 @@ def test_progress_is_written_to_standard_error(tmp_path):
         (["table2", "--datasets", "sonar,iris"], "got 'iris'"),
         (["table2", "--methods", "SVM"], "`methods` must be one of 'SparseKernelAUC', "),
         (["table2", "--device", "no-such-device"], "torch"),
-        (["table2", "--runs", "0"], "`n_runs` must be a whole number of at least 1; got 0"),
+        (["table2", "--runs", "0"], "`n_runs` must be an integer of at least 1; got 0"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(tmp_path, capsys, arguments, message):

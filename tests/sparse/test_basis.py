@@ -5,8 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
-from toys import KERNEL, explicit_columns, make_toy
+from toys import KERNEL, explicit_columns, grow_by, make_toy
 
+from skauc.data.training import TrainingData
+from skauc.engines import make_engine
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial
 from skauc.sparse.basis import Basis
 
@@ -16,10 +18,14 @@ CENTRES = [3, 17, 40, 71, 90]
 
 def build(X, indices, kernel=KERNEL, precision=EPS):
     basis = Basis([kernel], len(indices) + 5, precision)
-    for index in indices:
-        projection = basis.project(X[[index]])
-        basis.append(X[[index]], index, projection.coordinates[:, 0], projection.norms[0])
+    with make_engine(as_data(X), capacity=len(indices), n_jobs=1) as engine:
+        for index in indices:
+            grow_by(engine, basis, index)
     return basis
+
+
+def as_data(X):
+    return TrainingData(X, np.arange(X.shape[0]) % 2 == 0, np.ones(X.shape[0]), np.array([0, 1]))
 
 
 def gram(X, Z):
@@ -122,9 +128,9 @@ MIXED = [(3, 0), (17, 1), (40, 0), (3, 1), (90, 2)]
 
 def build_mixed(X, n_linear=0):
     basis = Basis(WIDTHS, 8, EPS, n_linear)
-    for index, width in MIXED:
-        projection = basis.project(X[[index]], width)
-        basis.append(X[[index]], index, projection.coordinates[:, 0], projection.norms[0], width)
+    with make_engine(as_data(X), capacity=n_linear + len(MIXED), n_jobs=1) as engine:
+        for index, width in MIXED:
+            grow_by(engine, basis, index, width)
     return basis
 
 

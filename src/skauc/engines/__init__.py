@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from skauc.data.training import TrainingData, check_training
-from skauc.engines.base import CandidateSlopes, Engine, KernelMoments, Line, State
+from skauc.engines.base import CandidateSlopes, Engine, KernelMoments, Line, Quality, State
 from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.validation import check_choice, is_tensor
 
@@ -20,6 +20,7 @@ __all__ = [
     "Engine",
     "KernelMoments",
     "Line",
+    "Quality",
     "State",
     "cluster_engine",
     "gpu_engine",

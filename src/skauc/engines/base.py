@@ -56,10 +56,30 @@ class KernelMoments:
     second: np.ndarray
 
 
+@dataclass(frozen=True)
+class Quality:
+    """How well the scores of a state rank.
+
+    Parameters
+    ----------
+    train_auc : float
+        AUC of the rows that are in the loss.
+    validation_auc : float or None
+        AUC of the rows held out; None if no rows are held out.
+    threshold : float
+        Scores above it are predicted positive. It maximises the balanced accuracy of the rows
+        that are in the loss.
+    """
+
+    train_auc: float
+    validation_auc: float | None
+    threshold: float
+
+
 class Engine(ABC):
     """Rows, labels, weights and the columns of the basis, on some device.
 
-    Rows may be held out: they are scored with the others and count in `validation_auc` alone.
+    Rows may be held out: they are scored with the others and count only in the validation AUC.
     """
 
     screens = False
@@ -75,10 +95,10 @@ class Engine(ABC):
     def precision(self) -> float:
         """Relative rounding error of the columns."""
 
-    def draw(self, n_rows: int, taken, random_state) -> np.ndarray:
-        """Return the numbers of that many rows that count and are not taken, in order.
+    def draw(self, n_rows: int, taken, random_state) -> tuple[np.ndarray, Rows]:
+        """Draw rows that count and are not taken; return their indices, ascending, and the rows.
 
-        All of them, where they are no more; otherwise drawn at random.
+        If there are at most ``n_rows`` such rows, all of them are returned.
         """
         n_drawn = n_rows + len(taken)
         if n_drawn >= self.n_counting:
@@ -86,7 +106,8 @@ class Engine(ABC):
         else:
             places = sample_without_replacement(self.n_counting, n_drawn, random_state=random_state)
         indices = self.find(places)
-        return np.sort(indices[~np.isin(indices, taken)][:n_rows])
+        indices = np.sort(indices[~np.isin(indices, taken)][:n_rows])
+        return indices, self.rows(indices)
 
     @abstractmethod
     def find(self, places: np.ndarray) -> np.ndarray:
@@ -180,16 +201,8 @@ class Engine(ABC):
         """Return half the slope and half the curvature of the loss along a line."""
 
     @abstractmethod
-    def auc(self, state: State) -> float:
-        """Return the area under the ROC curve of the scores."""
-
-    @abstractmethod
-    def validation_auc(self, state: State) -> float | None:
-        """Return the area under the ROC curve of the rows held out, None without any."""
-
-    @abstractmethod
-    def threshold(self, state: State) -> float:
-        """Return the score above which a row is best called positive (balanced accuracy)."""
+    def quality(self, state: State) -> Quality:
+        """Return AUC, validation AUC and threshold of the scores."""
 
     @abstractmethod
     def __enter__(self) -> Engine:

@@ -6,12 +6,13 @@ import numpy as np
 
 from skauc.data.training import TrainingData
 from skauc.engines import finishing
-from skauc.engines.base import CandidateSlopes, Chosen, Engine, KernelMoments
+from skauc.engines.base import CandidateSlopes, Chosen, Engine, KernelMoments, Quality
 from skauc.engines.block import BlockState, RowBlock
 from skauc.engines.tables import RankAxis, Ranking
 from skauc.kernels import Kernel, Rows
 from skauc.losses import pairs
-from skauc.metrics.area import ScoreTable, auc_of, score_table, threshold_of, weighted_auc
+from skauc.metrics.area import auc_of, threshold_of, weighted_auc
+from skauc.metrics.sorted_scores import SortedScores, sort_scores
 
 # Rows up to which AUC and threshold are found by sorting the scores.
 MOST_SORTED = 1 << 18
@@ -40,7 +41,6 @@ class LocalEngine(Engine):
             weights, self._held_out = weights * ~held_out, np.flatnonzero(held_out)
         self.block.weigh(weights)
         self._weights = weights
-        self._sorted: tuple[BlockState, ScoreTable] | None = None
         self.positive_weight = float(weights[self._data.positive].sum())
         self.negative_weight = float(weights.sum()) - self.positive_weight
         self.n_counting = int(np.count_nonzero(weights))
@@ -122,35 +122,21 @@ class LocalEngine(Engine):
 
     # -- summaries ---------------------------------------------------------------------------
 
-    def auc(self, state: BlockState) -> float:
-        return auc_of(self._table(state))
+    def quality(self, state: BlockState) -> Quality:
+        table = self._table(state.scores)
+        return Quality(auc_of(table), self._validation_auc(state), threshold_of(table))
 
-    def validation_auc(self, state: BlockState) -> float | None:
+    def _validation_auc(self, state: BlockState) -> float | None:
         if self._held_out is None:
             return None
         rows, data = self._held_out, self._data
         scores = self.block.fetch(state.scores[rows])
         return weighted_auc(scores, data.positive[rows], data.weights[rows])
 
-    def threshold(self, state: BlockState) -> float:
-        return threshold_of(self._table(state))
-
-    def _table(self, state: BlockState) -> ScoreTable:
-        """Return the ordered scores of a state; for the second of two questions, from memory.
-
-        Kept any longer they, and the state, would be as large as a dozen columns.
-        """
-        if self._sorted is not None and self._sorted[0] is state:
-            table, self._sorted = self._sorted[1], None
-        else:
-            table = self._make_table(state.scores)
-            self._sorted = state, table
-        return table
-
-    def _make_table(self, scores) -> ScoreTable:
+    def _table(self, scores) -> SortedScores:
         """Return the scores in order; of many rows, those in one place of 65,536 count as tied."""
         block = self.block
         if self.n_rows <= MOST_SORTED:
-            return score_table(block.fetch(scores), self._data.positive, self._weights)
+            return sort_scores(block.fetch(scores), self._data.positive, self._weights)
         axis = RankAxis.of(block.tabulate(scores, 0.0))
         return Ranking(axis.middles(), block.rank_sums(axis, scores, self._weights)).table

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skauc.exceptions import InvalidParameterError
 from skauc.metrics import auc_interval
-from skauc.plotting.matplotlib import axes_to_draw_on, import_pyplot
+from skauc.plotting.axes import axes_to_draw_on, import_pyplot
 
 BAND_LABEL = "95 % confidence band"
 

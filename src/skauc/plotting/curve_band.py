@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.metrics import curve_bands, operating_points
-from skauc.plotting.matplotlib import axes_to_draw_on, import_pyplot
+from skauc.plotting.axes import axes_to_draw_on, import_pyplot
 from skauc.unwrapping import ranking_scores
 from skauc.validation import check_scored
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skauc.plotting.matplotlib import axes_to_draw_on
+from skauc.plotting.axes import axes_to_draw_on
 
 
 class FeatureRelevanceDisplay:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skauc.plotting.matplotlib import axes_to_draw_on
+from skauc.plotting.axes import axes_to_draw_on
 
 # What a structure is made of, beside its widths.
 _WORDS = ("scaling", "linear_term", "rotate", "refine")

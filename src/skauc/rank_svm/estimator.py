@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,18 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from skauc.base import RankingClassifier, support_attributes, unchanged_on_error
 from skauc.data.training import WeightedRows, check_training
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import Kernel, Rows, check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.kernels import Kernel, Linear, Rows, check_kernel_parameters, make_kernel
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
-from skauc.rank_svm.queries import Queries, compare
-from skauc.validation import (
-    check_graded,
-    check_n_jobs,
-    check_positive,
-    check_scored_grades,
-    check_whole_number,
-    is_sequence,
-)
+from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, compare
+from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
 
 if TYPE_CHECKING:
     from skauc.rank_svm.problem import Solution
@@ -217,8 +211,10 @@ class KernelRankSVM(RankingClassifier):
     def _fit(self, rows: Rows, codes: np.ndarray, queries: Queries) -> None:
         from skauc.rank_svm.problem import fit_ranking
 
-        gammas = resolve_gammas(self.gamma, self.kernel, WeightedRows(rows, queries.weights))
-        kernel = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
+        data = WeightedRows(rows, queries.weights)
+        kernel = make_kernel(
+            self.kernel, data, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
         solution = fit_ranking(
             kernel,
             rows,
@@ -229,10 +225,14 @@ class KernelRankSVM(RankingClassifier):
             cache_size=self.cache_size,
             n_jobs=self.n_jobs,
         )
-        threshold = 0.0
+        model = _make_model(solution, kernel, rows, queries.indices)
         if len(self.classes_) == 2:
-            threshold = best_threshold(solution.place.scores, codes == 1, queries.weights)
-        vars(self).update(_attributes(solution, kernel, rows, queries.indices, -threshold))
+            # The solver's scores of the linear kernel differ from the model's by a constant.
+            is_linear = isinstance(kernel, Linear)
+            scores = model.scores(rows) if is_linear else solution.place.scores
+            threshold = best_threshold(scores, codes == 1, queries.weights)
+            model = replace(model, intercept=-threshold)
+        vars(self).update(_attributes(solution, model))
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
@@ -306,16 +306,18 @@ def _warn_of_skipped(queries: Queries) -> None:
         )
 
 
-def _attributes(
-    solution: Solution, kernel: Kernel, rows: Rows, indices: np.ndarray, intercept: float
-) -> dict:
-    """Return the fitted attributes."""
+def _make_model(solution: Solution, kernel: Kernel, rows: Rows, indices: np.ndarray) -> Model:
+    """Return the model of the rows whose coefficients are not zero, without a threshold."""
     coef = solution.place.coef
     support = np.flatnonzero(coef)
-    model = Model(kernel, rows[support], indices[support], coef[support], None, intercept, 0)
+    return Model(kernel, rows[support], indices[support], coef[support], None, 0.0, 0)
+
+
+def _attributes(solution: Solution, model: Model) -> dict:
+    """Return the fitted attributes."""
     return {
         **support_attributes(model),
-        "n_support_": len(support),
+        "n_support_": len(model.coef),
         "n_support_unpolished_": int(np.count_nonzero(solution.unpolished.coef)),
         "objective_": solution.place.value,
         "n_iter_": solution.n_iter,

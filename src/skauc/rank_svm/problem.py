@@ -12,17 +12,19 @@ is worse by that of K.
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.engines.gram_matrix import GramMatrix
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Linear, Rows
 from skauc.losses.graded_pairs import PairLoss, Preferences
 from skauc.rank_svm.queries import Queries
 from skauc.solvers.trust_region import iterate
@@ -119,7 +121,9 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
     first = None
     for n_iter, place in enumerate(islice(iterate(problem, start), max_iter + 1)):
         length = float(np.linalg.norm(place.gradient[1]))
-        first = length if first is None else first
+        if first is None:
+            first = length
+            _check_magnitude(problem, place)
         if length <= tol * first:
             polished = problem.polish(place)
             if _is_harmless(polished, place):
@@ -137,6 +141,16 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
     return Solution(polished if _is_harmless(polished, place) else place, place, n_iter)
 
 
+def _check_magnitude(problem: RankingProblem, start: RankingPlace) -> None:
+    """Raise an error if squared lengths underflow, because C or the weights are tiny."""
+    squared = problem.inner(start.gradient, start.gradient)
+    if start.gradient[1].any() and squared < np.finfo(np.float64).tiny:
+        raise InvalidDataError(
+            f"The squared gradient is {squared:.3g}, too small to compute with. Raise `C` or the "
+            "weights, or scale the features."
+        )
+
+
 def _is_harmless(polished: RankingPlace, place: RankingPlace) -> bool:
     return polished.value <= (1.0 + POLISHING_LOSS) * place.value
 
@@ -152,8 +166,26 @@ def fit_ranking(
     cache_size: float,
     n_jobs=None,
 ) -> Solution:
-    """Solve for these rows, with C_pair = C * (weight of the rows) / (weight of the pairs)."""
-    preferences = Preferences(queries.bounds, queries.grades, queries.weights)
-    C_pair = C * float(queries.weights.sum()) / preferences.pair_weight
-    with GramMatrix(kernel, rows, cache_size=cache_size, n_jobs=n_jobs) as gram:
+    """Solve for these rows, with C_pair = C * (weight of the rows) / (weight of the pairs).
+
+    Products of two weights must not underflow. Dividing the weights by a power of two and
+    multiplying C by it changes no digit of the result.
+    """
+    unit = math.ldexp(1.0, math.frexp(queries.weights.mean())[1])
+    preferences = Preferences(queries.bounds, queries.grades, queries.weights / unit)
+    C_pair = C * unit * float(preferences.weights.sum()) / preferences.pair_weight
+    centred = _centred(kernel, rows, preferences.weights)
+    with GramMatrix(kernel, centred, cache_size=cache_size, n_jobs=n_jobs) as gram:
         return solve(RankingProblem(gram, preferences, C_pair), tol=tol, max_iter=max_iter)
+
+
+def _centred(kernel: Kernel, rows: Rows, weights: np.ndarray) -> Rows:
+    """Return dense rows minus their mean for the linear kernel, and other rows unchanged.
+
+    The coefficients sum to zero, because every pair adds opposite amounts to its two rows. So the
+    function sum_i beta_i x_i.x changes by a constant only, but its values no longer cancel for
+    features far from zero.
+    """
+    if not isinstance(kernel, Linear) or sparse.issparse(rows):
+        return rows
+    return rows - np.average(rows.astype(np.float64, copy=False), axis=0, weights=weights)

@@ -92,7 +92,8 @@ def step_within(problem: Problem, place: Place, radius: float) -> Step:
     direction = residual
     squared = first = problem.inner(residual, residual)
     for _ in range(MOST_PRODUCTS):
-        if squared <= FORCING**2 * first:
+        # A vector lost in rounding can have a squared length just below zero.
+        if squared <= FORCING**2 * max(first, 0.0) or problem.inner(direction, direction) <= 0:
             break
         curved = problem.hessian_product(place, direction)
         curvature = problem.inner(direction, curved)
@@ -134,10 +135,16 @@ def search(problem: Problem, place: Place, direction: np.ndarray) -> tuple[float
 
 
 def _length_to_edge(problem: Problem, step, direction, radius: float) -> float:
-    """Solve |step + t direction| = radius for t >= 0."""
-    cross = problem.inner(step, direction)
+    """Solve |step + t direction| = radius for t >= 0.
+
+    The solution does not depend on the unit of the inner product. A power of two as the unit keeps
+    the squares in range and changes no digit.
+    """
     squared = problem.inner(direction, direction)
-    room = max(radius**2 - problem.inner(step, step), 0.0)
+    unit = math.ldexp(1.0, min(-math.frexp(squared)[1], 1023))
+    cross = unit * problem.inner(step, direction)
+    room = unit * max(radius**2 - problem.inner(step, step), 0.0)
+    squared *= unit
     root = math.sqrt(cross**2 + squared * room)
     return room / (cross + root) if cross >= 0 else (root - cross) / squared
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
+from skauc.engines import Engine
 from skauc.kernels import Kernel, Rows
 
 
@@ -78,15 +79,41 @@ class Basis:
         return gram * (np.asarray(self.widths) == width)
 
     def append(
-        self, centre: Rows, index: int, coordinates: np.ndarray, norm: float, width: int = 0
+        self,
+        engine: Engine,
+        centre: Rows,
+        index: int,
+        coordinates: np.ndarray,
+        norm: float,
+        width: int = 0,
     ) -> None:
-        """Take in a centre whose projection is known."""
+        """Add a centre with a known projection, and its column to the engine."""
+        engine.append(self.kernels[width], centre, coordinates, norm)
         size = len(self)
         self._factor[size, :size] = coordinates[self.n_linear :]
         self._factor[size, size] = norm
         self.centres = centre if self.centres is None else _stack(self.centres, centre)
         self.indices.append(int(index))
         self.widths.append(width)
+
+    def fill(self, engine: Engine) -> None:
+        """Put the columns of all centres into an engine that holds only the linear columns.
+
+        Columns are computed in the way in which they were first added, so that a fit that goes on
+        from a checkpoint gives the same numbers.
+        """
+        n_moved = self.n_moved
+        if n_moved:
+            gammas = np.array([self.kernels[width].gamma for width in self.widths])
+            kernel = replace(self.kernels[0], gamma=gammas[:n_moved])
+            factor = self._factor[:n_moved, :n_moved]
+            inverse = solve_triangular(factor, np.eye(n_moved), lower=True)
+            engine.replace(kernel, self.centres[:n_moved], inverse.T, self.n_linear)
+        for place in range(n_moved, len(self)):
+            projection = np.append(np.zeros(self.n_linear), self._factor[place, :place])
+            norm = float(self._factor[place, place])
+            kernel = self.kernels[self.widths[place]]
+            engine.append(kernel, self.centres[[place]], projection, norm)
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
         """Return the kernel coefficients L^-T w."""

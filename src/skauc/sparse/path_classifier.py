@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skauc.base import CallbackMixin, RankingClassifier
 from skauc.exceptions import InvalidParameterError
-from skauc.model import Model, PathRecord, scores_of_models
+from skauc.model import Model, scores_of_models
+from skauc.sparse.state import path_attributes
 from skauc.validation import check_rows, check_whole_number
 
 
@@ -98,26 +99,3 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         smaller = copy.copy(self)
         vars(smaller).update(path_attributes(self._models, self.path_, n_basis))
         return smaller.set_params(n_basis=n_basis)
-
-
-def path_attributes(models: dict[int, Model], records: list[PathRecord], size: int) -> dict:
-    """Return the fitted attributes of the model of that size."""
-    model = models[size]
-    path = [record for record in records if record.n_basis <= size]
-    n_features = model.centres.shape[1]
-    scales = getattr(model.kernel, "scales", None)
-    linear_coef = model.linear_coef
-    return {
-        "n_basis_": size,
-        "basis_vectors_": model.centres,
-        "basis_indices_": model.indices,
-        "dual_coef_": model.coef,
-        "linear_coef_": np.zeros(n_features) if linear_coef is None else linear_coef,
-        "intercept_": model.intercept,
-        "scaling_": model.scaling,
-        "gamma_": getattr(model.kernel, "gamma", None),
-        "length_scales_": np.ones(n_features) if scales is None else 1.0 / scales,
-        "n_iter_": sum(record.n_iter for record in path),
-        "path_": path,
-        "_models": {n: models[n] for n in sorted(models) if n <= size},
-    }

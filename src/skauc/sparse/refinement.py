@@ -155,7 +155,7 @@ class _Problem:
         """Return the solution for a vector, from memory if it was the last one asked for."""
         if self.theta is None or not np.array_equal(theta, self.theta):
             self._solve(theta)
-        validation_auc = self.objective.engine.validation_auc(self.point.state)
+        validation_auc = self.objective.engine.quality(self.point.state).validation_auc
         return Refined(self.shape, self.linear, self.coef, validation_auc, self.factor, n_iter)
 
     def _solve(self, theta: np.ndarray) -> None:

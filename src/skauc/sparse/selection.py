@@ -48,7 +48,7 @@ _SHORTLIST = 10
 # Rows that k-means sees for each landmark it makes.
 _ROWS_PER_LANDMARK = 256
 
-Draw = Callable[[Basis, int], tuple[Rows, np.ndarray]]
+Draw = Callable[[Basis, int], tuple[np.ndarray, Rows]]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Selector:
 
     def _candidates(self, basis: Basis, width: int) -> Candidates | None:
         for _ in range(_MOST_DRAWS):
-            centres, indices = self.draw(basis, width)
+            indices, centres = self.draw(basis, width)
             if len(indices) == 0:
                 return None
             projection = basis.project(centres, width)
@@ -156,8 +156,7 @@ def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
         n_rows = n_candidates
         if engine.n_counting > n_candidates:
             n_rows = max(n_candidates // len(basis.kernels), 1)
-        indices = engine.draw(n_rows, basis.taken(width), random_state)
-        return engine.rows(indices), indices
+        return engine.draw(n_rows, basis.taken(width), random_state)
 
     return draw
 
@@ -167,8 +166,7 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
 
     A mean that is in the basis already depends on it and so drops out by itself.
     """
-    sample = engine.draw(_ROWS_PER_LANDMARK * n_basis, [], random_state)
-    rows = engine.rows(sample)
+    sample, rows = engine.draw(_ROWS_PER_LANDMARK * n_basis, [], random_state)
     n_clusters = min(n_basis, _n_distinct(rows))
     from sklearn.cluster import KMeans  # many modules, for a selection that few ask for
 
@@ -177,7 +175,7 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
     origins = sample[pairwise_distances_argmin(means, rows)]
     if sparse.issparse(rows):
         means = sparse.csr_array(means)
-    return lambda basis, width: (means, origins)
+    return lambda basis, width: (origins, means)
 
 
 def _n_distinct(rows: Rows) -> int:

@@ -14,13 +14,12 @@ from skauc.base import (
     with_callbacks,
 )
 from skauc.data.training import TrainingData, check_training
-from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.kernels import Kernel, check_kernel_parameters, make_kernel
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
-from skauc.solvers.cutting_plane import Solution, Space, minimise_by_planes
-from skauc.structural.function_spaces import FeatureSpace, KernelSpace
+from skauc.solvers.cutting_plane import Solution, minimise_by_planes
+from skauc.structural.function_spaces import open_space
 from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
 
 # Part of the way to the master problem's solution at which the linear kernel takes its planes: a
@@ -189,12 +188,14 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         self.classes_ = data.classes
         rows = np.flatnonzero(data.weights)
         counted = data if len(rows) == len(data.weights) else data.part(rows)
-        kernel = self._make_kernel(counted)
+        kernel = make_kernel(
+            self.kernel, counted, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
         attributes = partial(_attributes, kernel, self.kernel == "linear", counted, rows)
         reporter = self._start_reporting(self.max_iter, X, y, sample_weight)
-        with RowThreads(self.n_jobs) as threads:
+        with open_space(kernel, counted.X, cache_size=self.cache_size, n_jobs=self.n_jobs) as space:
             solution = minimise_by_planes(
-                self._make_space(kernel, counted, threads),
+                space,
                 ROCArea(counted.positive, counted.weights),
                 self.C * float(counted.weights.sum()),
                 step=STEP if self.kernel == "linear" else 1.0,
@@ -206,17 +207,6 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
             vars(self).pop(name, None)
         vars(self).update(attributes(solution))
         reporter.end(partial(attributes, solution))
-
-    def _make_kernel(self, data: TrainingData) -> Kernel:
-        has_gamma = self.kernel in ("rbf", "laplacian", "polynomial")
-        gammas = resolve_gammas(self.gamma, self.kernel, data) if has_gamma else []
-        return make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)[0]
-
-    def _make_space(self, kernel: Kernel, data: TrainingData, threads: RowThreads) -> Space:
-        if self.kernel == "linear":
-            return FeatureSpace(data.X, threads)
-        most_bytes = (1 << 20) * self.cache_size
-        return KernelSpace(kernel, data.X, threads, most_bytes=most_bytes, n_jobs=self.n_jobs)
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")

@@ -202,7 +202,7 @@ def test_bad_arguments(tmp_path):
     path = write(tmp_path / "people.csv", contents("people.csv"))
     with pytest.raises(InvalidParameterError, match="`format` must be one of 'csv', 'tsv'"):
         read_table(path, format="xls")
-    with pytest.raises(InvalidParameterError, match="`chunk_rows` must be a whole number"):
+    with pytest.raises(InvalidParameterError, match="`chunk_rows` must be an integer"):
         next(iterate_table(path, 0))
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from distributed import Future
 from scipy import sparse
 
 from skauc.engines import block, finishing
-from skauc.engines.base import CandidateSlopes, Chosen, Engine, KernelMoments
+from skauc.engines.base import CandidateSlopes, Chosen, Engine, KernelMoments, Quality
 from skauc.engines.cluster import passes
 from skauc.engines.cluster.data import ClusterData
 from skauc.engines.cluster.passes import KernelColumn, Product
@@ -34,14 +33,6 @@ class ClusterState:
     loss: float
     gradient: Future
     version: tuple[int, int]
-
-    @cached_property
-    def qualities(self) -> list[tuple[float, float]]:
-        """AUC and threshold of the rows in the loss and, if there are any, of those held out."""
-        engine, pool = self.engine, self.engine.pool
-        parts = pool.each("auc", passes.rank, engine.blocks, self.scores, shared=self.shared)
-        sums = pool.total("auc", parts, add_arrays)
-        return pool.fetch(pool.one("auc-value", _judge, sums, self.shared))
 
 
 class ClusterEngine(Engine):
@@ -99,7 +90,6 @@ class ClusterEngine(Engine):
         self.n_counting = int(self._counting_ends[-1])
         self.positive_weight = float(sum(positive))
         self.negative_weight = float(sum(total)) - self.positive_weight
-        self._is_held_out = chosen is not None
 
     def find(self, places: np.ndarray) -> np.ndarray:
         """Find the rows, and keep them for the question that follows."""
@@ -267,14 +257,11 @@ class ClusterEngine(Engine):
 
     # -- summaries ---------------------------------------------------------------------------
 
-    def auc(self, state: ClusterState) -> float:
-        return state.qualities[0][0]
-
-    def validation_auc(self, state: ClusterState) -> float | None:
-        return state.qualities[1][0] if self._is_held_out else None
-
-    def threshold(self, state: ClusterState) -> float:
-        return state.qualities[0][1]
+    def quality(self, state: ClusterState) -> Quality:
+        pool = self.pool
+        parts = pool.each("auc", passes.rank, self.blocks, state.scores, shared=state.shared)
+        sums = pool.total("auc", parts, add_arrays)
+        return pool.fetch(pool.one("auc-value", _quality, sums, state.shared))
 
     # -- tasks -------------------------------------------------------------------------------
 
@@ -304,6 +291,8 @@ def _summarise(shared: SharedStatistics) -> tuple[float, float]:
     return shared.statistics.loss, shared.middle
 
 
-def _judge(sums: np.ndarray, shared: SharedStatistics) -> list[tuple[float, float]]:
-    rankings = [Ranking(shared.ranks.middles(), part) for part in sums]
-    return [(ranking.auc(), ranking.threshold()) for ranking in rankings]
+def _quality(sums: np.ndarray, shared: SharedStatistics) -> Quality:
+    """Return the quality from the ranks of the rows in the loss and of the rows held out."""
+    training, *validation = [Ranking(shared.ranks.middles(), part) for part in sums]
+    validation_auc = validation[0].auc() if validation else None
+    return Quality(training.auc(), validation_auc, training.threshold())
