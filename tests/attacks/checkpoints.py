@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from tests.attacks.byte_damage import DAMAGE, REARRANGEMENTS, make_archive, split_archive
 from tests.attacks.judging import demand, is_clear, quiet_or_clear, random_for
 
@@ -20,9 +20,13 @@ NAME = "checkpoints"
 SETTINGS = (
     {},
     {"linear_term": True, "gamma": [0.02, 0.2], "C": 3.0},
-    {"selection": "greedy", "kernel": "polynomial", "degree": 2, "retrain": "doubling"},
+    {
+        "selection": Selection("greedy", n_candidates=30, retrain="doubling"),
+        "kernel": "polynomial",
+        "degree": 2,
+    },
     {"scaling": "rank", "kernel": "laplacian"},
-    {"early_stopping": True, "n_iter_no_change": 3},
+    {"early_stopping": True},
     {"refine": True},
     {"refine": 3, "linear_term": True, "C": 0.5},
 )
@@ -31,11 +35,11 @@ OTHER_PARAMETERS = (
     {"C": 0.9},
     {"gamma": 0.3},
     {"n_basis": 11},
-    {"n_candidates": 33},
     {"random_state": 1},
     {"tol": 1e-5},
-    {"max_iter": 50},
-    {"retrain": "always"},
+    {"selection": Selection(n_candidates=33)},
+    {"selection": Selection(n_candidates=30, max_iter=50)},
+    {"selection": Selection(n_candidates=30, retrain="always")},
     {"selection": "random"},
 )
 
@@ -98,8 +102,8 @@ class Attack:
         return acts[rng.integers(len(acts))](content, setting, is_sparse, rng)
 
     def _model(self, setting: int) -> SparseKernelAUC:
-        parameters = {"n_basis": 12, "n_candidates": 30, "random_state": 0, **SETTINGS[setting]}
-        return SparseKernelAUC(**parameters)
+        parameters = {"selection": Selection(n_candidates=30), **SETTINGS[setting]}
+        return SparseKernelAUC(12, random_state=0, **parameters)
 
     def _rows(self, is_sparse: bool):
         if not is_sparse:

@@ -108,5 +108,5 @@ def drawn_parameters(rng: np.random.Generator) -> dict:
         "refine": one_of(False, False, False, True, both["refine"]),
         "rotate": one_of(False, False, True, both["rotate"]),
         "cv": one_of(2, 2, 3, 5),
-        "n_candidates": int(rng.integers(1, 30)),
+        "selection": skauc.Selection(n_candidates=int(rng.integers(1, 30))),
     }

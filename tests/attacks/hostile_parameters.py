@@ -56,14 +56,10 @@ def _sparse(rng: np.random.Generator) -> dict:
         "linear_term": choice(rng, False, True),
         "scaling": choice(rng, None, None, "rank", "normal"),
         "rotate": choice(rng, False, False, True),
-        "selection": choice(rng, "orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
-        "n_candidates": integer(rng, 60),
-        "retrain": choice(rng, "geometric", "doubling", "always"),
-        "solver": choice(rng, "auto", "cholesky", "cg"),
+        "selection": _selection(rng),
         "refine": choice(rng, False, False, True, 3),
         "early_stopping": choice(rng, False, False, True),
         "validation_fraction": choice(rng, 0.1, 0.5, 1e-9, 0.999),
-        "n_iter_no_change": integer(rng, 5),
         "n_jobs": choice(rng, None, 1, 2),
         "random_state": integer(rng, 1000),
     }
@@ -73,6 +69,19 @@ def _sparse(rng: np.random.Generator) -> dict:
     if parameters["refine"] and rng.random() < 0.9:
         parameters["kernel"] = "rbf"
     return parameters
+
+
+def _selection(rng: np.random.Generator) -> skauc.Selection:
+    parameters = {
+        "rule": choice(rng, "orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
+        "n_candidates": integer(rng, 60),
+        "retrain": choice(rng, "geometric", "doubling", "always"),
+        "solver": choice(rng, "auto", "cholesky", "cg"),
+        "max_iter": integer(rng, 100),
+    }
+    if rng.random() < 0.03:
+        parameters[choice(rng, *sorted(parameters))] = choice(rng, *IMPOSSIBLE[:-2])
+    return skauc.Selection(**parameters)
 
 
 def _search(rng: np.random.Generator) -> dict:
@@ -86,8 +95,7 @@ def _search(rng: np.random.Generator) -> dict:
         "refine": choice(rng, False, False, True),
         "rotate": choice(rng, False, True),
         "cv": choice(rng, 2, 3),
-        "n_candidates": integer(rng, 30),
-        "max_iter": integer(rng, 30),
+        "selection": skauc.Selection(n_candidates=integer(rng, 30), max_iter=integer(rng, 30)),
         "random_state": integer(rng, 1000),
     }
 
@@ -115,7 +123,7 @@ def _online(rng: np.random.Generator) -> dict:
 
 def usual(name: str):
     """Return an estimator with parameters that suit usual data."""
-    parameters = {"n_basis": 6, "n_candidates": 20, "random_state": 0}
+    parameters = {"n_basis": 6, "selection": skauc.Selection(n_candidates=20), "random_state": 0}
     if name == "SparseKernelAUCCV":
         parameters |= {"Cs": [1.0], "gammas": ["scale"], "cv": 2, "refine": False}
         parameters |= {"scaling": None, "linear_term": False, "rotate": False}
