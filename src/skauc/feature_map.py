@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -19,6 +19,7 @@ from skauc.data.sampling import Lottery
 from skauc.data.statistics import feature_moments
 from skauc.data.training import TrainingData, WeightedRows
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.support import cached_property, quiet_overflow
 
 SCALINGS = (None, "rank", "normal")
 # Knots of each feature's map, and the rows that decide where they and the axes lie.
@@ -142,7 +143,7 @@ def principal_axes(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Their signs are such that the greatest part of each is positive.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         centred = X - np.average(X, axis=0, weights=weights)
         covariance = (centred.T * weights) @ centred
     if not np.isfinite(covariance).all():

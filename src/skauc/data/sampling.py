@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.data.training import TrainingData
+from skauc.support import mix_bits, spread
 
 N_BITS = 62
 # Bits of a lot that one pass over the rows looks at.
@@ -24,13 +25,7 @@ Counts = tuple[int, int]
 
 def draw_lots(places: np.ndarray, seed: int) -> np.ndarray:
     """Return the lots of rows in these places (the mixer of splitmix64)."""
-    lots = places.astype(np.uint64)
-    lots += np.uint64(seed)
-    lots *= np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        lots ^= lots >> np.uint64(shift)
-        lots *= np.uint64(factor)
-    lots ^= lots >> np.uint64(31)
+    lots = mix_bits(spread(places.astype(np.uint64) + np.uint64(seed)))
     return (lots >> np.uint64(64 - N_BITS)).astype(np.int64)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from skauc.support import quiet_overflow, row_slices, rows_per_block
+
 # Numbers in a block, a megabyte in float64.
 _BLOCK = 1 << 17
 # Bits that are kept: sums of very many rows, in whatever order, agree in more.
@@ -16,7 +18,7 @@ _BITS = 30
 def feature_moments(data) -> tuple[np.ndarray, np.ndarray]:
     """Return the weighted mean and variance of each feature, of rows wherever they are."""
     total, sums = data.add_up(_first_moments)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         mean = sums / total[0]
         return mean, data.add_up(_squares, mean) / total[0]
 
@@ -24,7 +26,7 @@ def feature_moments(data) -> tuple[np.ndarray, np.ndarray]:
 def overall_variance(data) -> float:
     """Return the weighted variance of all entries together, `rounded`."""
     mean, variance = feature_moments(data)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         overall = np.mean(variance + (mean - mean.mean()) ** 2)
         return float(rounded(overall, overall))
 
@@ -41,22 +43,19 @@ def rounded(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 def _first_moments(rows) -> np.ndarray:
     """Return the total weight, once per feature, above the weighted sums."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         sums = sum(w @ block for block, w in _blocks(rows.X, rows.weights))
     return np.stack((np.full(len(sums), rows.weights.sum()), sums))
 
 
 def _squares(rows, mean: np.ndarray) -> np.ndarray:
     """Return the weighted squares of distances from the mean."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         return sum(w @ (block - mean) ** 2 for block, w in _blocks(rows.X, rows.weights))
 
 
 def _blocks(X, weights: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield blocks of rows, dense and in float64, with their weights."""
-    width = max(X.shape[1], 1)
-    n_rows = max(_BLOCK // width, 64)
-    for start in range(0, X.shape[0], n_rows):
-        block = X[start : start + n_rows]
-        block = block.toarray() if sparse.issparse(block) else block
-        yield block.astype(np.float64, copy=False), weights[start : start + n_rows]
+    for rows in row_slices(X.shape[0], rows_per_block(X.shape[1], _BLOCK)):
+        block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+        yield block.astype(np.float64, copy=False), weights[rows]

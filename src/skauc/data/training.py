@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.support import cached_property
 from skauc.validation import (
     FLOAT_DTYPES,
     check_class_weights,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.optimize import isotonic_regression
+
+from skauc.support import cached_property
 
 # Decimals that a threshold may need before its full digits are used.
 _MOST_DECIMALS = 15

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -26,6 +25,7 @@ from skauc.kernels import Kernel, Rows
 from skauc.losses.graded_pairs import PairLoss, Preferences
 from skauc.rank_svm.queries import Queries
 from skauc.solvers.trust_region import iterate
+from skauc.support import cached_property
 
 # Polishing may raise the objective by this share of it at the most.
 POLISHING_LOSS = 1e-5

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from skauc.support import mix_bits, spread
+
 # Wider tables are looked at up to this column.
 MOST_COLUMNS = 2_000
 
@@ -105,7 +107,4 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 def _mixed(bits: np.ndarray, place) -> np.ndarray:
     """Return the bits well mixed with the place of their column (the finisher of splitmix64)."""
-    mixed = bits + (place + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed
+    return mix_bits(bits + spread(place + np.uint64(1)))

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +13,7 @@ from scipy import sparse
 from skauc.data.sampling import Drawn, Either, Lottery, draw_lots
 from skauc.data.statistics import feature_moments, rounded
 from skauc.data.training import TrainingData
+from skauc.engines import LinearColumns
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
 from skauc.kernels import same_format
@@ -26,6 +26,7 @@ from skauc.sparse.path import Place, Walker, walk
 from skauc.sparse.refinement import Refined, Refiner, Shape, solve_for_shape
 from skauc.sparse.sampling import draw_hard_rows
 from skauc.sparse.selection import Selector
+from skauc.support import cached_property
 
 # Refinement works on this many rows, which give a good direction at a fraction of the cost;
 # in the end, and where there are no more from the start, on this many.
@@ -110,7 +111,7 @@ class Fitting:
 
     def _append_linear(self) -> None:
         if self.linear is not None:
-            self.objective.engine.append_linear(self.linear.origin, self.linear.scale)
+            self.objective.engine.append(LinearColumns(self.linear.origin, self.linear.scale))
 
     def pursue(self, sizes: Collection[int], report: Callable[[], bool]) -> bool:
         """Grow the basis to the largest of ``sizes``; return whether ``report`` ended it."""

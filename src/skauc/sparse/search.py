@@ -397,10 +397,10 @@ def _score_pursued(base, data: TrainingData, fold: Fold, job: Job) -> Iterator:
         sizes = [record.n_basis for record in fitting.records]
         smallest, last = min(SMALLEST_BASIS, sizes[-1]), sizes[-1]
         for size in (n for n in sizes if n == last or (n in job.judged and n >= smallest)):
-            engine.resize(fitting.basis.n_linear + size)
+            n_columns = fitting.basis.n_linear + size
             for C in job.Cs:
                 # The basis is orthonormal: the best weights of a smaller one are a good start.
-                weights = np.append(solved[C], np.zeros(engine.size - len(solved[C])))
+                weights = np.append(solved[C], np.zeros(n_columns - len(solved[C])))
                 objective = Objective(engine, pair_weight(C, engine))
                 point = fitting.minimise(objective, weights).point
                 solved[C] = point.weights
