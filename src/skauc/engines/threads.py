@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from skauc.support import quiet_overflow
 
@@ -73,16 +73,46 @@ class SharedSetting:
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    """Return the object that limits BLAS and OpenMP; to find the libraries takes milliseconds."""
-    return ThreadpoolController()
+def _libraries() -> tuple[list[LibController], list[LibController]]:
+    """Return the libraries with one limit per process, and those with one limit per thread.
+
+    OpenMP, and a BLAS that uses it, has a limit per thread. To find the libraries takes
+    milliseconds.
+    """
+    found = ThreadpoolController().lib_controllers
+    per_thread = [
+        "openmp" in (library.user_api, getattr(library, "threading_layer", None))
+        for library in found
+    ]
+    return (
+        [library for library, is_own in zip(found, per_thread, strict=True) if not is_own],
+        [library for library, is_own in zip(found, per_thread, strict=True) if is_own],
+    )
 
 
-def _limit_blas() -> Callable[[], object]:
-    return _controller().limit(limits=1, user_api="blas").restore_original_limits
+def _limit(libraries: list[LibController]) -> Callable[[], object]:
+    """Limit libraries to one thread, and return the function that undoes it."""
+    before = [library.num_threads for library in libraries]
+    for library in libraries:
+        _set_threads(library, 1)
+    return lambda: list(map(_set_threads, libraries, before))
 
 
-SERIAL_BLAS = SharedSetting(_limit_blas)
+def _set_threads(library: LibController, n_threads: int) -> None:
+    """Set the limit of a library from any thread.
+
+    threadpoolctl lets one thread at a time control OpenBLAS and ignores the others. Who uses the
+    limit, here, is counted by `SharedSetting`.
+    """
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+    library.set_num_threads(n_threads)
+    if release is not None:
+        release(force=True)
+
+
+SERIAL_BLAS = SharedSetting(lambda: _limit(_libraries()[0]))
 
 
 class RowThreads:
@@ -100,8 +130,7 @@ class RowThreads:
     def __enter__(self) -> RowThreads:
         stack = self._stack
         stack.enter_context(SERIAL_BLAS)
-        # The limit of OpenMP holds for one thread, so every thread sets its own.
-        stack.enter_context(_controller().limit(limits=1, user_api="openmp"))
+        stack.callback(_limit(_libraries()[1]))
         stack.enter_context(quiet_overflow())
         self._owner = threading.get_ident()
         if self._n_threads > 1:
@@ -128,5 +157,5 @@ class RowThreads:
 
 def _prepare_thread() -> None:
     """Prepare a thread of the pool, which inherits neither limits nor NumPy's error state."""
-    _controller().limit(limits=1, user_api="openmp")
+    _limit(_libraries()[1])
     np.seterr(over="ignore", invalid="ignore")
