@@ -444,7 +444,7 @@ FITS: dict[str, Fit] = {
     "structural: float32": structural("bends", {"C": 0.1}, rows="float32"),
     "structural: rbf": structural("bends", {"C": 0.1, "kernel": "rbf", "tol": 1e-2}),
     "structural: rbf, not kept": structural(
-        "bends", {"C": 0.1, "kernel": "rbf", "tol": 5e-2, "cache_size": 1}
+        "bends", {"C": 0.1, "kernel": "rbf", "tol": 5e-2, "cache_size": 1.5}
     ),
     "structural: rbf, weights": structural(
         "bends", {"C": 0.1, "kernel": "rbf", "tol": 5e-2}, is_weighted=True

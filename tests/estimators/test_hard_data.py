@@ -157,7 +157,7 @@ def test_on_many_rows_extreme_units_work_or_are_refused(kernel, unit, many_rows)
 
 
 def test_units_beyond_all_computing_are_refused():
-    with pytest.raises(InvalidDataError, match=r"gamma='scale' cannot be found: .* Scale the feat"):
+    with pytest.raises(InvalidDataError, match=r"gamma='scale' cannot be computed: .* Scale the"):
         make().fit(X * 1e200, y)
 
 

@@ -294,7 +294,7 @@ def test_what_a_file_says_about_itself(tmp_path):
     assert manifest["versions"].keys() == {"skauc", "scikit-learn", "numpy", "python", "skops"}
     assert manifest["versions"]["skauc"] == skauc.__version__
     assert manifest["summary"] == {"target": "bought", "auc": 0.9}
-    assert {"name": "town", "kind": "category"} in manifest["columns"]
+    assert {"name": "town", "kind": "category", "form": None} in manifest["columns"]
     assert manifest["training"]["n_basis"] == 8
     assert manifest["training"]["train_auc"] == model[-1].path_[-1].train_auc
 
@@ -413,7 +413,7 @@ def test_the_manifest_names_the_kinds_of_columns_behind_a_frozen_model(tmp_path)
     fitted = make_pipeline(TablePreprocessor(), SparseKernelAUC(2)).fit(table, y)
     model = CalibratedClassifierCV(FrozenEstimator(fitted), method="sigmoid").fit(table, y)
     path = save_model(model, tmp_path / "frozen.skauc")
-    assert {"name": "town", "kind": "category"} in inspect_model(path)["columns"]
+    assert {"name": "town", "kind": "category", "form": None} in inspect_model(path)["columns"]
 
 
 def test_wide_tables_can_be_saved(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Number
+from numbers import Real
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def _type_of_objects(name, values) -> ColumnType | None:
 
 
 def _are_numbers_and_text(values) -> bool:
-    return all(issubclass(each, str | Number | Decimal) for each in set(map(type, values)))
+    return all(issubclass(each, str | Real | Decimal) for each in set(map(type, values)))
 
 
 def _type_of_text(values) -> ColumnType | None:

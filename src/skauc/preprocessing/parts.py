@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import RobustScaler, StandardScaler, TargetEncoder
 
@@ -73,7 +72,8 @@ class NumericPart(Part):
     @classmethod
     def fit(cls, columns: list[str], table: Columns) -> tuple[NumericPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
-        values, fill = _impute_by_median(_stacked(columns, table))
+        fill = _medians(columns, table)
+        values = _filled(_stacked(columns, table), fill)
         scaling, numbers = fit_scaling(values)
         return cls(columns, fill, scaling, ranges_of(columns, table)), numbers
 
@@ -136,7 +136,8 @@ class DatePart(Part):
     @classmethod
     def fit(cls, columns: list[str], table: Columns) -> tuple[DatePart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
-        values, fill = _impute_by_median(_stacked(columns, table))
+        fill = _medians(columns, table)
+        values = _filled(_stacked(columns, table), fill)
         phases = DateFeatures().fit(values).phases_
         scaling, numbers = fit_scaling(features_of_dates(values, phases))
         return cls(columns, fill, phases, scaling, ranges_of(columns, table)), numbers
@@ -418,9 +419,12 @@ def _filled(values: np.ndarray, fill: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), fill, values)
 
 
-def _impute_by_median(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    imputer = SimpleImputer(strategy="median")
-    return imputer.fit_transform(values), imputer.statistics_
+def _medians(columns: list[str], table: Columns) -> np.ndarray:
+    """Return the medians of the values that are not missing.
+
+    scikit-learn's imputer sorts masked arrays, which takes three times as long.
+    """
+    return np.array([np.median(_known(table[name])) for name in columns])
 
 
 def _target_encoder(levels: list[np.ndarray], random_state) -> TargetEncoder:

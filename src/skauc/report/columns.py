@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 # Only the first columns of wider tables are checked.
-MOST_COLUMNS = 2_000
+MOST_CHECKED = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def row_values(X, row: int) -> list:
     return [np.asarray(_safe_indexing(taken, i, axis=1))[0] for i in range(taken.shape[1])]
 
 
-def columns(X, most: int | None = MOST_COLUMNS) -> Iterator[Column]:
+def columns(X, most: int | None = MOST_CHECKED) -> Iterator[Column]:
     """Yield the first ``most`` columns, or all of them if ``most`` is None."""
     names = column_names(X)[:most]
     X = X.tocsc() if sparse.issparse(X) else X
@@ -89,7 +89,7 @@ def with_column_from(X, column: int, Y, rows: np.ndarray):
     X and Y are tables of the same kind and columns. Raises TypeError for an unknown kind of table.
     """
     if isinstance(X, list):
-        X, Y = np.asarray(X), np.asarray(Y)
+        X, Y = _as_array(X), _as_array(Y)
     if sparse.issparse(X):
         parts = [X[:, :column], Y[rows][:, [column]], X[:, column + 1 :]]
         return sparse.hstack(parts, format="csr")
@@ -105,6 +105,12 @@ def with_column_from(X, column: int, Y, rows: np.ndarray):
     if hasattr(X, "with_columns"):  # polars
         return X.with_columns(values.alias(X.columns[column]))
     raise TypeError(f"columns of a {type(X).__name__} cannot be replaced")
+
+
+def _as_array(rows: list) -> np.ndarray:
+    """Convert a list of rows. Numbers beside texts stay numbers."""
+    array = np.asarray(rows)
+    return np.asarray(rows, dtype=object) if array.dtype.kind == "U" else array
 
 
 def _hashes(column: np.ndarray) -> np.ndarray:
