@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from skauc.exceptions import InvalidDataError, MissingPackageError
 from skauc.validation import check_choice
@@ -48,10 +47,10 @@ class Source:
 
     name: str
     format: str
-    reopen: Callable[[], BinaryIO]
+    reopen: Callable[[], io.BufferedIOBase]
 
     @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[io.BufferedIOBase]:
         """Open the table. An archive that is damaged raises an error that says so."""
         try:
             with self.reopen() as file:
