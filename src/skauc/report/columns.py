@@ -9,6 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from skauc.data.sampling import mix_bits
+from skauc.explain.columns import column_names
+
 # Only the first columns of wider tables are checked.
 MOST_CHECKED = 2_000
 
@@ -36,13 +39,6 @@ class Column:
     values: np.ndarray
     is_number: bool
     is_float: bool
-
-
-def column_names(X) -> list[str]:
-    """Return the names of the columns; x0, x1 and so on if they have none."""
-    named = getattr(X, "columns", None)
-    n_columns = np.shape(X)[1]
-    return [f"x{i}" for i in range(n_columns)] if named is None else [str(name) for name in named]
 
 
 def row_values(X, row: int) -> list:
@@ -148,8 +144,5 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 
 def _mixed(bits: np.ndarray, column) -> np.ndarray:
-    """Hash values together with the index of their column (the finaliser of SplitMix64)."""
-    mixed = bits + (column + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed
+    """Hash values together with the index of their column."""
+    return mix_bits(bits + mix_bits(column + np.uint64(1)))
