@@ -214,7 +214,12 @@ class KernelRankSVM(RankingClassifier):
 
         data = WeightedRows(rows, queries.weights)
         kernel = make_kernel(
-            self.kernel, data, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            self.kernel,
+            data,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            names=getattr(self, "feature_names_in_", None),
         )
         solution = fit_ranking(
             kernel,
