@@ -141,7 +141,7 @@ def test_the_report_hears_of_every_round_and_may_end_them():
 
 def test_a_warning_says_what_to_change():
     message = (
-        r"did not converge in max_iter=2 rounds: the mean hinge may be .* too large, tol=1e-09\. "
+        r"did not converge in max_iter=2 rounds: the mean hinge may be .* too large \(tol=1e-09\)\. "
         "Raise `max_iter` or `tol`, lower `C`, or scale the features"
     )
     with pytest.warns(ConvergenceWarning, match=message):
