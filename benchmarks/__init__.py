@@ -1,1 +1,1 @@
-"""Seeded workloads that anyone can run again: ``python -m benchmarks.NAME``."""
+"""Seeded benchmarks of speed, quality and the cluster engine."""

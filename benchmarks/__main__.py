@@ -1,11 +1,10 @@
-"""Speed of skauc beside what people would use instead, and whether it got worse.
+"""Compare the speed of skauc with its peers and with a committed baseline.
 
     python -m benchmarks run [--only NAME ...] [--out FOLDER] [--threads 1 2] [--repeats 5]
     python -m benchmarks guard [--update]
 
-run: measures workloads, ours and the others' in the same rounds, and writes ``speed.md`` and
-``speed.json``. ijcnn1 is found through SKAUC_DATA. guard: compares ratios with a committed
-baseline.
+``run`` measures workloads, alternating ours with those of peers, and writes ``speed.md`` and
+``speed.json``. It finds ijcnn1 through SKAUC_DATA. ``guard`` compares ratios with the baseline.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import curves, guard, layers, marks, starting, thread_curves
 from benchmarks.harness import Line, Options, machine, to_markdown, write
+from benchmarks.speed import curves, guard, layers, marks, starting, thread_curves
 
 WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "kernel-block": layers.kernel_block,
@@ -39,7 +38,7 @@ WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "thread-fits": thread_curves.thread_fits,
     "memory-mapped": curves.memory_mapped,
 }
-# These take minutes each and are run by name.
+# These take minutes each and run only by name.
 LONG = (
     "search",
     "rows",
@@ -54,7 +53,7 @@ LONG = (
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure, print each workload's lines as they come, and write all of them."""
+    """Measure the workloads and write the results after each of them."""
     options = Options(
         tuple(arguments.threads), arguments.repeats, arguments.scale, arguments.scratch
     )
@@ -76,7 +75,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     runner.add_argument("--out", type=Path, default=Path("benchmark-results"))
     runner.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     runner.add_argument("--repeats", type=int, default=5)
-    runner.add_argument("--scale", type=float, default=1.0, help="part of the rows to use")
+    runner.add_argument("--scale", type=float, default=1.0, help="fraction of the rows to use")
     runner.add_argument("--scratch", type=Path, default=Path("/tmp"), help="for mapped files")
     runner.set_defaults(run=run)
     watcher = commands.add_parser("guard", help="compare ratios with the baseline")

@@ -1,4 +1,4 @@
-"""What every benchmark shares: interleaved timing, the machine and its peaks, lines and tables."""
+"""Interleaved timing, the machine and its peaks, result lines and tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROCESSOR_FILE = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True)
 class Options:
-    """How much to measure: threads of skauc and its peers alike, repeats, and the scale."""
+    """What to measure: numbers of threads, repeats and the fraction of the rows."""
 
     threads: tuple[int, ...] = (1, 2)
     repeats: int = 5
@@ -30,20 +30,20 @@ class Options:
 
     @property
     def most_threads(self) -> int:
-        """The threads of workloads that use one number of them."""
+        """The number of threads of workloads that use only one."""
         return max(self.threads)
 
     def rows(self, n_rows: int) -> int:
-        """Return a number of rows, brought down to the scale."""
+        """Return a number of rows multiplied by the scale."""
         return max(int(n_rows * self.scale), 400)
 
 
 @dataclass(frozen=True)
 class Line:
-    """One comparison: the cost of ours against that of something else, and the ratio wanted.
+    """One comparison of our cost with that of a peer.
 
-    ``ratio`` is ours over theirs, the best of interleaved rounds; ``lowest`` and ``highest`` are
-    the ratios of single rounds. ``goal`` is the largest ratio wanted.
+    ``ratio`` is ours over theirs, each the best of interleaved rounds; ``lowest`` and ``highest``
+    are ratios of single rounds. ``goal`` is the largest acceptable ratio.
     """
 
     workload: str
@@ -60,17 +60,16 @@ class Line:
 
     @property
     def reached(self) -> str:
-        """Whether the goal is reached, in a word."""
+        """Whether the goal is reached: 'yes', 'no' or an empty string."""
         return "" if self.goal is None else "yes" if self.ratio <= self.goal else "no"
 
 
 def interleave(
     tasks: Mapping[str, Callable], repeats: int, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, np.ndarray]:
-    """Return the seconds of each task in each round; a round runs them all, one after another.
+    """Return the seconds of each task in each round. A round runs all tasks in turn.
 
-    The processor's clock, ``time.process_time``, is for tasks on one thread: it does not see
-    what else the machine is doing.
+    Use CPU time (``time.process_time``) for tasks on one thread: other programs do not affect it.
     """
     seconds = {name: np.empty(repeats) for name in tasks}
     for turn in range(repeats):
@@ -82,12 +81,12 @@ def interleave(
 
 
 def clock_for(n_threads: int) -> Callable[[], float]:
-    """Return the processor's clock for tasks on one thread, else that on the wall."""
+    """Return the CPU clock for tasks on one thread, otherwise the wall clock."""
     return time.process_time if n_threads == 1 else time.perf_counter
 
 
 def often(task: Callable, n_calls: int) -> Callable:
-    """Return a task that calls another that many times: for tasks too short for the clock."""
+    """Return a task that repeats a task that is too short for the clock."""
 
     def repeated():
         for _ in range(n_calls):
@@ -106,7 +105,7 @@ def compare(
     n_calls: int = 1,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Line]:
-    """Run the tasks interleaved and compare the first with each of the others."""
+    """Run the tasks in turn and compare the first with each of the others."""
     seconds = interleave(
         {name: often(task, n_calls) for name, task in tasks.items()}, repeats, clock
     )
@@ -117,7 +116,7 @@ def compare(
 def to_lines(
     workload: str, costs: Mapping[str, np.ndarray], *, goals=None, facts=None, unit="s"
 ) -> list[Line]:
-    """Turn the costs of interleaved rounds into lines, the first task against each other one."""
+    """Return lines that compare the first task with each of the others."""
     (what, ours), *others = costs.items()
     return [
         Line(
@@ -141,7 +140,7 @@ def to_lines(
 
 
 def machine(options: Options) -> dict:
-    """Return what the figures depend on: processor, threads, load and versions."""
+    """Return the processor, threads, load and versions."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -170,7 +169,7 @@ def _version(name: str) -> str | None:
 
 @cache
 def peaks() -> dict[str, float]:
-    """Measure what one thread of this machine can do at best."""
+    """Measure the peak performance of one thread of this machine."""
     found = {}
     with threadpool_limits(1):
         for dtype in (np.float32, np.float64):
@@ -193,13 +192,13 @@ def _best(task: Callable, repeats: int) -> float:
     return float(interleave({"task": task}, repeats, time.process_time)["task"].min())
 
 
-# -- what is written -----------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------
 
 COLUMNS = ("workload", "what", "against", "ours", "theirs", "ratio", "rounds", "goal", "")
 
 
 def to_markdown(results: list[Line], facts: dict) -> str:
-    """Return the lines as a table, with the machine above it."""
+    """Return the lines as a Markdown table below a description of the machine."""
     rows = [
         (
             line.workload,
@@ -225,7 +224,7 @@ def _described(line: Line) -> str:
 
 
 def write(results: list[Line], facts: dict, folder: Path) -> None:
-    """Write the table and the numbers behind it."""
+    """Write the table and its numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "speed.md").write_text(to_markdown(results, facts))
     content = {"machine": facts, "lines": [asdict(line) for line in results]}

@@ -1,6 +1,6 @@
-"""The paper's experiments: its protocol, its tables and its figures, from the data on."""
+"""The paper's experiments: data sets, protocol, tables and figures."""
 
+from reproduction.experiments import EXPERIMENT_NAMES, reproduce
 from reproduction.methods import METHOD_NAMES
-from reproduction.reproduction import EXPERIMENT_NAMES, reproduce
 
 __all__ = ["EXPERIMENT_NAMES", "METHOD_NAMES", "reproduce"]

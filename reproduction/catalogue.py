@@ -1,8 +1,8 @@
-"""The catalogue of the paper's data sets: where each comes from, and what is in it.
+"""The catalogue of the paper's data sets: sources, shapes and checksums.
 
-A set is told by its numbers and not by the file that holds them: ``checksum`` is the SHA-256 of the
-arrays, as `checksum_of` computes it. A set that was fetched and converted is thus the same set as
-one from a folder of archives, or it is refused.
+A data set is identified by its numbers, not by its file: ``checksum`` is the SHA-256 of the arrays,
+computed by `checksum_of`. A downloaded and converted set must have the same checksum as a stored
+one.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
 _UCI_TERMS = "UCI Machine Learning Repository: the terms are on the page of the data set"
 _LIBSVM_TERMS = "LIBSVM data collection: the terms are those of the original source"
 
-# The arrays of a data set, and the types they are compared in.
+# Arrays of a data set and the types used for the checksum.
 _ARRAYS = {"X_train": "<f8", "y_train": "<i8", "X_test": "<f8", "y_test": "<i8"}
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a source's text is laid out: rows of numbers and a label.
+    """The text layout of a source file.
 
-    ``delimiter`` None is white space, ``label`` is the column of the label, ``dropped`` are
-    columns that are no features, ``header`` is the number of lines before the first row. The
-    layout "libsvm" has none of them but ``n_features``.
+    ``delimiter`` separates values (None for white space), ``label`` is the label column,
+    ``dropped`` are columns that are not features, and ``header`` is the number of lines before the
+    first row. LIBSVM files use none of these.
     """
 
     delimiter: str | None = ","
@@ -40,30 +40,30 @@ class Layout:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set before it is loaded.
+    """Description of a data set.
 
     Attributes
     ----------
     name : str
-        The name to load it by.
+        Name of the data set.
     source : str
-        The collection it is from.
+        Collection it belongs to.
     licence : str
-        A note on its terms, which are those of the collection.
+        Note on the terms of the collection.
     train_urls, test_urls : tuple of str
-        The source's files, in the order in which their rows follow each other.
+        Source files, in the order of their rows.
     layout : Layout
-        How they are written.
+        Layout of the files.
     positive : str or None
-        The label of the positive class; None is the rarer of two.
+        Label of the positive class; None for the rarer of two labels.
     n_train, n_test, n_features : int
-        Rows to learn from, rows to test on (0 without an official test file), features.
+        Numbers of training rows, test rows (0 without an official test file) and features.
     n_positive : int
-        Positive rows among those to learn from.
+        Number of positive training rows.
     checksum : str
         SHA-256 of the arrays.
     note : str
-        What is special about it.
+        Anything unusual.
     """
 
     name: str
@@ -82,12 +82,12 @@ class DatasetInfo:
 
     @property
     def ratio(self) -> float:
-        """Negatives per positive among the rows to learn from."""
+        """Negatives per positive in the training rows."""
         return (self.n_train - self.n_positive) / self.n_positive
 
 
 def checksum_of(arrays: Mapping[str, np.ndarray | None]) -> str:
-    """Return the SHA-256 of a data set: of names, shapes and little-endian numbers, in order."""
+    """Return the SHA-256 of the names, shapes and little-endian values of the arrays."""
     digest = hashlib.sha256()
     for name, kind in _ARRAYS.items():
         if arrays.get(name) is None:

@@ -1,8 +1,8 @@
-"""Tables II and III: methods on folds, their parameters chosen in two ways.
+"""Tables II and III: methods on folds, with parameters chosen in two ways.
 
-"Best of the grid" is the paper's way: the setting with the best mean AUC on the very folds that
-are reported, which is optimistic. "Nested" chooses a setting for each fold by inner folds of its
-training part alone.
+"Best of the grid" is the paper's protocol: the setting with the best mean AUC on the reported
+folds. It is optimistic. "Nested" chooses the setting of each fold by inner folds of its training
+part.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from reproduction.protocol import (
 from reproduction.runner import Key, Task
 
 _DIGITS = 5
-# Means closer than this are ties, and go to the earlier stage: the smaller model.
+# Means closer than this are ties. The smaller model wins.
 _TIE_DIGITS = 4
 
-# A setting: its parameters as JSON, and the number of a stage.
+# A setting: parameters as JSON and the number of a stage.
 Point = tuple[str, int]
 _load = cache(load_dataset)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A setting, and what it came to on one fold."""
+    """A setting and its result on one fold."""
 
     parameters: dict
     stage: int
@@ -49,9 +49,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Summary:
-    """One method on one data set: the best setting of the grid, and nested choices, by fold.
+    """Results of one method on one data set, by fold.
 
-    A nested choice is None where the inner folds have not ended, or are not asked for.
+    A nested choice is None if its inner folds are not finished or not requested.
     """
 
     data: str
@@ -63,7 +63,7 @@ class Summary:
 
 
 def comparison_settings(experiment: str, protocol: Protocol) -> dict:
-    """Return what the results depend on."""
+    """Return everything that the results depend on."""
     tiers = {
         f"up to {SOME_ROWS} rows": 0,
         f"up to {MANY_ROWS} rows": SOME_ROWS + 1,
@@ -81,16 +81,16 @@ def comparison_settings(experiment: str, protocol: Protocol) -> dict:
 
 
 def methods_for(name: str, protocol: Protocol) -> dict[str, Method]:
-    """Return the methods with their grids for that data set."""
+    """Return the methods with their grids for a data set."""
     return make_methods(protocol, CATALOGUE[name].n_train)
 
 
 def comparison_tasks(
     datasets: Sequence[str], methods: Sequence[str], n_runs: int, protocol: Protocol
 ) -> list[Task]:
-    """Return a task for every slice of a grid on every fold and inner fold, run by run.
+    """Return one task per slice of a grid, fold and inner fold, ordered by run.
 
-    Of a run the largest data sets come first, so that no long task is left when the others end.
+    The largest data sets come first in each run, so that no long task remains at the end.
     """
     tasks = []
     for name in datasets:
@@ -113,10 +113,9 @@ def _keys(name, methods, known: dict[str, Method], run, fold, protocol: Protocol
 def evaluate_slice(
     name: str, method: str, run: int, fold: int, inner: int, number: int, protocol: Protocol
 ) -> list[dict]:
-    """Return the outcomes of a slice of the grid on a fold (0) or on one of its inner folds.
+    """Return the results of a slice of the grid on a fold (0) or on one of its inner folds.
 
-    Those of a fold are a line for every setting; those of an inner fold, by which settings are
-    chosen and nothing else, are one line.
+    A fold gives one line per setting. An inner fold gives one line in all.
     """
     learner = methods_for(name, protocol)[method].slices()[number]
     part = part_of(_load(name), run, fold, protocol)
@@ -136,7 +135,7 @@ def evaluate_slice(
 
 
 def _outcomes(lines: Iterable[dict]) -> list[Outcome]:
-    """Return what the lines of a task hold."""
+    """Return the fields of the lines of a task."""
     found = (outcome for line in lines for outcome in line.get("outcomes", [line]))
     return [
         Outcome(each["parameters"], tuple(Stage(*stage) for stage in each["stages"]))
@@ -145,10 +144,10 @@ def _outcomes(lines: Iterable[dict]) -> list[Outcome]:
 
 
 def choose(inner: Sequence[Iterable[Outcome]], outer: Iterable[Outcome]) -> Choice:
-    """Return what the inner folds' best setting came to on the outer fold.
+    """Return the result of the inner folds' best setting on the outer fold.
 
-    A walk may have ended earlier on the outer fold than on the inner ones: its last stage up to
-    the chosen one is then taken.
+    A path may be shorter on the outer fold than on the inner folds. Its last stage up to the
+    chosen one is then used.
     """
     tables = [
         {(_named(o.parameters), s.number): s.auc for o in outcomes for s in o.stages}
@@ -162,12 +161,12 @@ def choose(inner: Sequence[Iterable[Outcome]], outer: Iterable[Outcome]) -> Choi
 
 
 def best_point(tables: Sequence[dict[Point, float]]) -> Point:
-    """Return the setting with the best mean of those that all tables have."""
+    """Return the setting with the best mean among those present in all tables."""
     common = set(tables[0]).intersection(*tables[1:])
 
     def merit(point: Point):
         mean = float(np.mean([table[point] for table in tables]))
-        # Of equals the earlier stage; the name makes the order a total one.
+        # Ties go to the earlier stage, then to the first name.
         return -round(mean, _TIE_DIGITS), point[1], -mean, point[0]
 
     return min(common, key=merit)
@@ -176,7 +175,7 @@ def best_point(tables: Sequence[dict[Point, float]]) -> Point:
 def summarise(
     finished: dict[Key, list[dict]], datasets, methods, n_runs: int, protocol: Protocol
 ) -> list[Summary]:
-    """Return the summaries of what has ended so far, in the order asked for."""
+    """Return the summaries of finished tasks in the requested order."""
     summaries = []
     for name, method in product(datasets, methods):
         if folds := gather(finished, name, method, n_runs, protocol):
@@ -187,7 +186,7 @@ def summarise(
 def gather(
     finished: dict[Key, list[dict]], name: str, method: str, n_runs: int, protocol: Protocol
 ) -> dict[tuple[int, int], FoldResult]:
-    """Return the folds that have ended, by run and number."""
+    """Return the finished folds by run and number."""
     n_slices = len(methods_for(name, protocol)[method].slices())
     n_rows = CATALOGUE[name].n_train
     folds = {
@@ -201,19 +200,19 @@ def gather(
 
 @dataclass(frozen=True)
 class FoldResult:
-    """The outcomes on a fold and on its inner folds; empty where they have not all ended."""
+    """Results on a fold and its inner folds; empty until all are finished."""
 
     outer: list[Outcome]
     inner: list[list[Outcome]]
     cpu_seconds: float
 
     def table(self) -> dict[Point, Stage]:
-        """Return what every setting came to on the fold."""
+        """Return the result of every setting on the fold."""
         return {(_named(o.parameters), s.number): s for o in self.outer for s in o.stages}
 
     @classmethod
     def of(cls, finished: dict, key: Key, n_inner: int, n_slices: int) -> FoldResult:
-        """Gather the slices."""
+        """Collect the slices."""
         seconds = 0.0
         parts = []
         for part in range(1 + n_inner):
@@ -241,7 +240,7 @@ def _summary(name: str, method: str, folds: dict[tuple[int, int], FoldResult]) -
 
 
 def compact_lines(summaries: Iterable[Summary]) -> list[dict]:
-    """Return a line for every fold, with the two choices alone."""
+    """Return one line per fold with the two chosen settings."""
     return [
         {
             "data": summary.data,

@@ -1,7 +1,7 @@
-"""Figures 1 to 3: what schedules, candidates and cores do to the time of a fit.
+"""Figures 1 to 3: effect of schedules, candidates and cores on the time of a fit.
 
-The paper does not name the six data sets of Figures 1 and 2, nor C and sigma. Here they are six of
-Table II, C = 10 (free of the number of rows) and gamma = "scale", over standardised features.
+The paper names neither the six data sets of Figures 1 and 2 nor C and sigma. We use six sets of
+Table II, the scale-free C = 10 and gamma = "scale", on standardised features.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reproduction.protocol import Part, Protocol, part_of
 from reproduction.runner import Key, Task
 from reproduction.synthetic import make_waves
 from skauc.metrics import auc
-from skauc.sparse import SparseKernelAUC
+from skauc.sparse import Selection, SparseKernelAUC
 
 SIX = ("ionosphere", "australian", "vehicle", "fourclass", "svmguide3", "a2a")
 LARGEST = ("magic04", "poker", "ijcnn1")
@@ -33,9 +33,10 @@ _load = cache(load_dataset)
 
 @dataclass(frozen=True)
 class Curves:
-    """A figure of AUC against time: the parameter that is varied, and its values.
+    """A figure of AUC against time for several values of one parameter.
 
-    ``most_basis`` caps half of the rows, the paper's d_max; ``n_folds`` are averaged.
+    The size is at most ``most_basis`` and at most half of the rows (the paper's d_max). Results are
+    averaged over ``n_folds`` folds.
     """
 
     parameter: str
@@ -44,11 +45,11 @@ class Curves:
     n_folds: int = 5
 
     def settings(self) -> dict:
-        """Return what the results depend on."""
+        """Return everything that the results depend on."""
         return {**vars(self), "values": list(self.values), "C": C, "gamma": "scale"}
 
     def tasks(self, datasets: Sequence[str], protocol: Protocol) -> list[Task]:
-        """Return a task for every data set, value and fold."""
+        """Return one task per data set, value and fold."""
         return [
             Task((name, value, fold), partial(self._follow, name, value, fold, protocol))
             for fold in range(self.n_folds)
@@ -57,7 +58,7 @@ class Curves:
         ]
 
     def _follow(self, name: str, value, fold: int, protocol: Protocol) -> list[dict]:
-        """Fit once; return size, seconds and test AUC of every retraining."""
+        """Fit once and return size, seconds and test AUC of each retraining."""
         part = _standardised(name, fold, protocol)
         n_basis = min(len(part.y_train) // 2, self.most_basis)
         model = _model(n_basis, fold, **{self.parameter: value})
@@ -79,11 +80,11 @@ class Cores:
     n_repeats: int = 3
 
     def settings(self) -> dict:
-        """Return what the results depend on."""
+        """Return everything that the results depend on."""
         return {**vars(self), "C": C, "gamma": "scale", "cores": list(CORES)}
 
     def tasks(self, datasets: Sequence[str], protocol: Protocol) -> list[Task]:
-        """Return a task for every data set and number of cores that this machine has."""
+        """Return one task per data set and available number of cores."""
         return [
             Task((name, n_jobs, repeat), partial(self._time, name, n_jobs, repeat, protocol))
             for repeat in range(self.n_repeats)
@@ -104,7 +105,7 @@ class Cores:
 
 
 def missing_cores() -> tuple[int, ...]:
-    """Return the numbers of cores that Figure 3 asks for and this machine does not have."""
+    """Return the numbers of cores of Figure 3 that this machine does not have."""
     return tuple(n for n in CORES if n > cpu_count())
 
 
@@ -113,7 +114,8 @@ def _standardised(name: str, fold: int, protocol: Protocol) -> Part:
 
 
 def _model(n_basis: int, seed: int, **parameters) -> SparseKernelAUC:
-    return SparseKernelAUC(n_basis, C=C, selection="greedy", random_state=seed, **parameters)
+    selection = Selection("greedy", **parameters)
+    return SparseKernelAUC(n_basis, C=C, selection=selection, random_state=seed)
 
 
 def _fit(model: SparseKernelAUC, part: Part) -> None:
@@ -124,14 +126,14 @@ def _fit(model: SparseKernelAUC, part: Part) -> None:
 
 @cache
 def _compile(n_rows: int = 200, **parameters) -> None:
-    """Fit once, so that no measured time holds the loading or compiling of code."""
+    """Fit once, so that measured times exclude loading and compiling code."""
     _model(4, 0, **parameters).fit(*make_waves(n_rows, 4))
 
 
 def typical_curve(lines: Sequence[dict]) -> np.ndarray:
-    """Return median seconds and mean AUC, by size, of the sizes that all folds have.
+    """Return median seconds and mean AUC of the sizes present in all folds.
 
-    Other work on the machine makes a few fits slow: the median does not mind.
+    The median is robust to fits that other work on the machine slows down.
     """
     by_fold = [{point[0]: point[1:] for point in line["points"]} for line in lines]
     sizes = sorted(set(by_fold[0]).intersection(*by_fold[1:]))
@@ -140,5 +142,5 @@ def typical_curve(lines: Sequence[dict]) -> np.ndarray:
 
 
 def lines_by(finished: dict[Key, list[dict]], data: str, value) -> list[dict]:
-    """Return the lines of one data set and one value of what is varied."""
+    """Return the lines of one data set and one value of the parameter."""
     return [lines[-1] for key, lines in finished.items() if key[:2] == (data, value)]

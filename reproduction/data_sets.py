@@ -1,4 +1,4 @@
-"""The fourteen data sets of the paper's experiments: found or fetched, and checked."""
+"""The paper's fourteen data sets: found or downloaded, and checked."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ FOLDER_VARIABLE = "SKAUC_DATA"
 def load_dataset(name: str, *, download: bool = True) -> Bunch:
     """Load one of the paper's data sets.
 
-    It is looked for in the folder named by the environment variable `SKAUC_DATA`, then in
-    scikit-learn's data folder (``skauc`` in `sklearn.datasets.get_data_home`), and fetched from its
-    source into the latter if it is in neither. Rows are in the order of the source, features are
-    the source's numbers: nothing is scaled, shuffled or imputed. The SHA-256 of the arrays is
-    checked wherever they come from.
+    The function looks in the folder named by the environment variable `SKAUC_DATA`, then in the
+    folder ``skauc`` of scikit-learn's data home (`sklearn.datasets.get_data_home`). Otherwise it
+    downloads the source into the latter. Rows and values are those of the source: nothing is
+    scaled, shuffled or imputed. The SHA-256 of the arrays is always checked.
 
     Parameters
     ----------
     name : str
-        One of :data:`DATASET_NAMES`; `CATALOGUE` has what is known of each.
+        One of :data:`DATASET_NAMES`; see `CATALOGUE` for descriptions.
     download : bool, default=True
-        Whether to fetch a data set that is in neither folder.
+        Whether to download a data set that is in neither folder.
 
     Returns
     -------
@@ -42,7 +41,7 @@ def load_dataset(name: str, *, download: bool = True) -> Bunch:
         With attributes
 
         name : str
-            The name asked for.
+            Name of the data set.
         X_train, X_test : ndarray of shape (n_samples, n_features), float64
             The features; `X_test` is None for a data set without an official test file.
         y_train, y_test : ndarray of shape (n_samples,), int
@@ -51,7 +50,7 @@ def load_dataset(name: str, *, download: bool = True) -> Bunch:
     Notes
     -----
     The test part of poker is the first 99,999 of the official 1,000,000 rows. The paper does not
-    say which class of segment is the positive one; it is CEMENT here.
+    name the positive class of segment; it is CEMENT here.
 
     References
     ----------
@@ -72,7 +71,7 @@ def load_dataset(name: str, *, download: bool = True) -> Bunch:
 
 
 def find_or_fetch(info: DatasetInfo, *, download: bool = True) -> Bunch:
-    """Return the data set from the first folder that has it, or from its source."""
+    """Return the data set from the first folder that has it, or download it."""
     cache = Path(get_data_home()) / "skauc"
     folders = [*_named_folder(), cache]
     for folder in folders:
@@ -80,7 +79,7 @@ def find_or_fetch(info: DatasetInfo, *, download: bool = True) -> Bunch:
         if path.is_file():
             return _read_checked(path, info)
     if not download:
-        raise FileNotFoundError(_not_found(info, folders, "It was not to be fetched."))
+        raise FileNotFoundError(_not_found(info, folders, "Downloading is switched off."))
     try:
         return _read_checked(fetch(info, cache), info)
     except ConnectionError as error:
@@ -102,7 +101,7 @@ def _not_found(info: DatasetInfo, folders: list[Path], why: str) -> str:
 
 def _read_checked(path: Path, info: DatasetInfo) -> Bunch:
     try:
-        content = io.BytesIO(path.read_bytes())  # NumPy leaves a damaged file open
+        content = io.BytesIO(path.read_bytes())  # NumPy does not close a damaged file
         with np.load(content, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:

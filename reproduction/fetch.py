@@ -1,29 +1,26 @@
-"""Fetch a data set's source files, convert them, and keep the result if it is the right one."""
+"""Download the source files of a data set, convert and check them."""
 
 from __future__ import annotations
 
-import bz2
 import io
 import os
 import tempfile
 from collections.abc import Sequence
-from http.client import HTTPException
 from pathlib import Path
-from urllib.request import urlopen
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from reproduction.catalogue import DatasetInfo, Layout, checksum_of
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import InvalidDataError, MissingPackageError
 
 TIMEOUT_SECONDS = 60.0
 
 
 def fetch(info: DatasetInfo, folder: Path) -> Path:
-    """Fetch the source's files into ``folder/<name>.npz`` and return its path.
+    """Download the source files, write ``folder/<name>.npz`` and return its path.
 
-    Nothing is left in the folder unless the converted arrays have the catalogue's checksum.
+    The file is written only if the converted arrays have the catalogue's checksum.
     """
     arrays = _convert(info)
     found = checksum_of(arrays)
@@ -31,7 +28,7 @@ def fetch(info: DatasetInfo, folder: Path) -> Path:
         raise InvalidDataError(
             f"What {', '.join(info.train_urls + info.test_urls)} gave is not the data set "
             f"{info.name!r}: the SHA-256 of its arrays must be {info.checksum}; got {found}. "
-            "The source has changed or the download is damaged; it was not kept. Try again, or "
+            "The source has changed or the download is damaged, so it was discarded. Try again, or "
             f"put the archive {info.name}.npz into the folder named by SKAUC_DATA."
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +38,7 @@ def fetch(info: DatasetInfo, folder: Path) -> Path:
 
 
 def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Write an archive under another name first: who reads it finds all of it or nothing."""
+    """Write an archive atomically: readers see the whole file or none."""
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -57,7 +54,7 @@ def _convert(info: DatasetInfo) -> dict[str, np.ndarray]:
     arrays = {"X_train": X, "y_train": _signs(labels, positive)}
     if info.test_urls:
         X, labels = _read_all(info, info.test_urls)
-        # Rows beyond those that the archives have are left out.
+        # Drop rows beyond those of the stored archives.
         X, labels = X[: info.n_test], labels[: info.n_test]
         arrays |= {"X_test": X, "y_test": _signs(labels, positive)}
     return arrays
@@ -69,13 +66,25 @@ def _read_all(info: DatasetInfo, urls: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 def download(url: str) -> bytes:
-    """Return what is at an address, decompressed if its name ends in ``.bz2``."""
+    """Return the content of a URL, decompressed if its name ends in ``.bz2``."""
     try:
-        with urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
-            content = answer.read()
-        return bz2.decompress(content) if url.endswith(".bz2") else content
-    except (OSError, HTTPException, ValueError) as error:
-        raise ConnectionError(f"{url} could not be fetched: {error}") from error
+        import pooch
+    except ImportError as error:
+        raise MissingPackageError(
+            f"Downloading {url} needs pooch, which cannot be imported ({error}). Install it with "
+            "pip install pooch, or set SKAUC_DATA to a folder that holds the data sets."
+        ) from error
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS)
+    processor = pooch.Decompress(method="bzip2") if url.endswith(".bz2") else None
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            path = pooch.retrieve(
+                url, known_hash=None, path=folder, downloader=downloader, processor=processor
+            )
+            return Path(path).read_bytes()
+        except (OSError, EOFError, ValueError) as error:
+            raise ConnectionError(f"{url} could not be downloaded: {error}") from error
 
 
 def _parse(info: DatasetInfo, url: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
@@ -84,8 +93,9 @@ def _parse(info: DatasetInfo, url: str, content: bytes) -> tuple[np.ndarray, np.
         return read(content, info.layout, info.n_features)
     except ValueError as error:
         raise InvalidDataError(
-            f"{url} does not look like the source of {info.name!r}: {error}. It was not kept. Try "
-            f"again, or put the archive {info.name}.npz into the folder named by SKAUC_DATA."
+            f"{url} does not look like the source of {info.name!r}: {error}. The download was "
+            f"discarded. Try again, or put the archive {info.name}.npz into the folder named by "
+            "SKAUC_DATA."
         ) from error
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from reproduction.curves import Curves, lines_by, typical_curve
 from reproduction.runner import Key
-from skauc.plotting.matplotlib import import_pyplot
+from skauc.plotting.axes import import_pyplot
 
 _COLUMNS = 3
 _MARKERS = "osD^v"
@@ -19,7 +19,7 @@ _MOST_MARKERS = 40
 def draw_curves(
     finished: dict[Key, list[dict]], datasets: Sequence[str], curves: Curves, label: str
 ):
-    """Return a figure with a panel for every data set: mean AUC against median time."""
+    """Return a figure with one panel per data set: mean AUC against median time."""
     plt = import_pyplot()
     n_rows = -(-len(datasets) // _COLUMNS)
     n_columns = min(len(datasets), _COLUMNS)
@@ -49,7 +49,7 @@ def draw_curves(
 
 
 def draw_cores(finished: dict[Key, list[dict]], datasets: Sequence[str]):
-    """Return a figure of the fastest fit of each data set by the number of cores."""
+    """Return a figure of the fastest fit of each data set against the number of cores."""
     plt = import_pyplot()
     figure, axes = plt.subplots(figsize=(5.5, 4), layout="constrained")
     for name, marker in zip(datasets, _MARKERS, strict=False):
@@ -65,7 +65,7 @@ def draw_cores(finished: dict[Key, list[dict]], datasets: Sequence[str]):
     axes.yaxis.set_major_formatter("{x:g}")
     numbers = sorted({key[1] for key in finished})
     axes.set_xticks(numbers, [str(n) for n in numbers])
-    axes.set(xlabel="Cores", ylabel="Seconds of a fit")
+    axes.set(xlabel="Cores", ylabel="Seconds per fit")
     axes.grid(alpha=0.3, which="both")
     if axes.lines:
         axes.legend()

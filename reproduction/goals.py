@@ -1,7 +1,7 @@
-"""What is asked of Tables II and III: the paper's batch AUC with a quarter of its basis functions.
+"""Goals of Tables II and III: the paper's batch AUC with a quarter of its centres.
 
-A row's goal is the better of the paper's two batch columns. Ours is the best of the sparse methods
-and their grids, sizes included, on the very folds that are reported: the paper's protocol.
+The goal of a row is the better of the paper's two batch columns. Our value is the best of the
+sparse methods and their grids, sizes included, on the reported folds: the paper's protocol.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SPARSE_METHODS = (
     "SparseKernelAUC-steps",
 )
 SHARE = 4
-# What a method came to, by run and fold.
+# Results of a method, by run and fold.
 Folds = dict[tuple[int, int], FoldResult]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A setting of a sparse method: its mean AUC, and its most basis functions of all folds."""
+    """A setting of a sparse method: mean AUC and largest number of centres over all folds."""
 
     method: str
     parameters: dict
@@ -40,16 +40,16 @@ class Model:
 
     @property
     def size(self) -> str:
-        """The basis functions, and a mark where there is a linear term beside them."""
+        """The number of centres, marked if there is a linear term."""
         return f"{self.n_basis}{' *' * bool(self.parameters.get('linear_term'))}"
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A row: what the paper prints, our best within a quarter, and our smallest that is enough.
+    """A row: the printed values, our best model within a quarter, and our smallest that suffices.
 
-    ``smallest`` is None where no model within a quarter reaches the AUC; ``best`` is None where
-    none is that small.
+    ``smallest`` is None if no model within a quarter reaches the AUC; ``best`` is None if no model
+    is that small.
     """
 
     data: str
@@ -65,17 +65,17 @@ class Goal:
 
     @property
     def most_basis(self) -> int:
-        """A quarter of the paper's sparse basis."""
+        """A quarter of the centres of the paper's sparse model."""
         return int(self.sparse.n_basis) // SHARE
 
     @property
     def is_met(self) -> bool:
-        """Whether a model within a quarter reaches the AUC, to the digits that are printed."""
+        """Whether a model within a quarter reaches the AUC, to the printed digits."""
         return self.smallest is not None
 
     @property
     def share(self) -> float | None:
-        """Our size over the paper's: the smallest that is enough, or else that of the best."""
+        """Our size over the paper's: of the smallest sufficient model, or else of the best."""
         model = self.smallest or self.best
         return None if model is None else model.n_basis / int(self.sparse.n_basis)
 
@@ -83,7 +83,7 @@ class Goal:
 def find_goals(
     finished: dict, cells: dict, datasets: Sequence[str], n_runs: int, protocol: Protocol
 ) -> list[Goal]:
-    """Return the rows of the data sets of which a sparse method has ended a fold."""
+    """Return the rows of data sets with a finished fold of a sparse method."""
     goals = []
     for name in datasets:
         ended = {
@@ -98,7 +98,7 @@ def find_goals(
 
 
 def on_shared_runs(name: str, ended: dict[str, Folds]) -> dict[str, Folds]:
-    """Return the folds of the whole runs that all methods have; all folds where there is none."""
+    """Return the folds of complete runs shared by all methods, or all folds if there are none."""
     if not ended:
         return {}
     shared = sorted(set.intersection(*map(set, ended.values())))
@@ -113,7 +113,7 @@ def on_shared_runs(name: str, ended: dict[str, Folds]) -> dict[str, Folds]:
 
 
 def models_of(method: str, folds: Folds) -> Iterable[Model]:
-    """Yield the settings that all folds have."""
+    """Yield the settings present in all folds."""
     tables = [fold.table() for fold in folds.values()]
     for point in sorted(set(tables[0]).intersection(*tables[1:])):
         stages = [table[point] for table in tables]
@@ -123,7 +123,7 @@ def models_of(method: str, folds: Folds) -> Iterable[Model]:
 
 
 def make_goal(name: str, cells: dict[str, printed.Cell], models: Iterable[Model]) -> Goal:
-    """Choose among the models of a data set; those on most folds count, and no others."""
+    """Choose among the models of a data set that have the most folds."""
     models = list(models)
     n_folds = max(len(model.folds) for model in models)
     goal = Goal(name, cells[printed.SPARSE], cells[printed.RANK_SVM], None, None)
@@ -136,19 +136,20 @@ def make_goal(name: str, cells: dict[str, printed.Cell], models: Iterable[Model]
 
 GOAL_HEADER = (
     *("data", "printed, sparse", "printed, full", "goal AUC", "with at most", "our best"),
-    *("basis", "method", "met", "smallest that meets it", "of the paper's basis", "folds"),
+    *("centres", "method", "met", "smallest that meets it"),
+    *("share of the paper's centres", "folds"),
 )
 
 
 def goal_table(title: str, goals: Sequence[Goal], notes: Sequence[str] = ()) -> Table:
-    """Return the table of the goals, with how many are met and the median share below."""
+    """Return the table of goals, with the number met and the median share below."""
     shares = [goal.share for goal in goals if goal.share is not None]
     n_met = sum(goal.is_met for goal in goals)
     summary = [f"{n_met} of {len(goals)} rows are met."]
     if shares:
         summary.append(
             f"Median over {len(shares)} rows of our size over the paper's: {np.median(shares):.3f} "
-            "(the smallest model that meets the goal; where none does, the best one)."
+            "(the smallest model that meets the goal, or else the best one)."
         )
     rows = tuple(_row(goal) for goal in goals)
     return Table(title, GOAL_HEADER, rows, (*summary, *GOAL_NOTES, *notes))
@@ -157,11 +158,11 @@ def goal_table(title: str, goals: Sequence[Goal], notes: Sequence[str] = ()) -> 
 GOAL_NOTES = (
     "goal AUC: the better of the paper's two batch columns; with at most: a quarter of the paper's "
     "sparse basis.",
-    "our best: of " + ", ".join(SPARSE_METHODS) + " and their grids, sizes included, on the very "
-    "folds that are reported, which is the paper's protocol and optimistic; folds: the runs that "
-    "all of these methods have.",
-    "met: to the three digits that the paper prints.",
-    "* with a linear term beside the basis functions: one weight a feature, which is not counted.",
+    "our best: of " + ", ".join(SPARSE_METHODS) + " and their grids, sizes included, on the "
+    "reported folds, which is the paper's protocol and optimistic; folds: the runs that all of "
+    "these methods have.",
+    "met: to the three printed digits.",
+    "* with a linear term: one weight per feature, not counted as centres.",
 )
 
 
@@ -184,7 +185,7 @@ def _row(goal: Goal) -> tuple[str, ...]:
 
 
 def goal_lines(goals: Iterable[Goal]) -> list[dict]:
-    """Return a line for every row."""
+    """Return one line per row."""
     return [
         {
             "data": goal.data,

@@ -1,7 +1,7 @@
-"""Kernel matrices of many rows, by processor or by GPU: products, and scores of other rows.
+"""Kernel matrices of many rows on the CPU or a GPU: products, and scores of other rows.
 
-On a GPU the matrix of an RBF kernel is held whole and in float64: 50,000 rows take 20 GB, and a
-product as long as it takes to read them.
+On a GPU the whole matrix of an RBF kernel is stored in float64: 50,000 rows take 20 GB, and a
+product takes as long as reading them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ _BLOCK_ROWS = 4096
 
 
 class CPUGramMatrix(GramMatrix):
-    """The kernel matrix of some rows, inside a ``with`` statement."""
+    """The kernel matrix of some rows, used in a ``with`` statement."""
 
     def __init__(self, kernel: Kernel, rows: np.ndarray, *, cache_size: float):
         super().__init__(kernel, rows, cache_size=cache_size)
         self._expansion = kernel, rows
 
     def scores(self, rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """Return the scores of other rows, a column for each column of coefficients."""
+        """Return the scores of other rows, one column per column of coefficients."""
         kernel, centres = self._expansion
         return evaluate_expansion(kernel, centres, coef, rows)
 
 
 class TorchGramMatrix:
-    """The RBF kernel matrix of some rows on a device of torch's, inside a ``with`` statement."""
+    """The RBF kernel matrix of some rows on a torch device, used in a ``with`` statement."""
 
     def __init__(self, kernel: RBF, rows: np.ndarray, *, device: str):
         import torch
@@ -57,7 +57,7 @@ class TorchGramMatrix:
         return (self._matrix @ self._moved(vector)).cpu().numpy()
 
     def scores(self, rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """Return the scores of other rows, a column for each column of coefficients."""
+        """Return the scores of other rows, one column per column of coefficients."""
         coef = self._moved(coef)
         parts = [block @ coef for _, block in self._blocks(self._moved(rows))]
         return self._torch.cat(parts).cpu().numpy()
@@ -68,13 +68,13 @@ class TorchGramMatrix:
         return self._torch.from_numpy(values).to(self._device)
 
     def _blocks(self, rows):
-        """Yield the first row of a block, and k(row, .) of its rows."""
+        """Yield the first row of each block and the kernel values of its rows."""
         for start in range(0, len(rows), _BLOCK_ROWS):
             distances = self._torch.cdist(rows[start : start + _BLOCK_ROWS], self._rows)
             yield start, distances.square_().mul_(-self._gamma).exp_()
 
 
 def check_device(device: str) -> None:
-    """Complain if kernel matrices cannot be held there."""
+    """Raise an error if the device cannot hold kernel matrices."""
     if device != "cpu":
         gpu_engine().check_device("`device`", device)

@@ -1,8 +1,8 @@
-"""The methods that are compared, behind one small interface.
+"""The compared methods, behind one small interface.
 
-A method gives, for one training part, the AUC of the test part at many settings at once, so that
-what settings share is computed once: kernel columns and the pursuit by all C, the walk by all
-sizes, the kernel matrix by all C, boosting rounds by all numbers of trees.
+A method returns the AUC of many settings for one training part, so that shared work is done once:
+all values of C share kernel columns and the pursuit, all sizes share one path, and all numbers of
+trees share boosting rounds.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from skauc.data.training import check_training
 from skauc.kernels import RBF
 from skauc.metrics import auc
 from skauc.online import OILK, AdaOAM
-from skauc.sparse import SparseKernelAUC
+from skauc.sparse import Selection, SparseKernelAUC
 from skauc.sparse.folds import RowFold
-from skauc.sparse.path import retraining_sizes
-from skauc.sparse.search import Job, Setting, score_job
+from skauc.sparse.plan import Parameters
+from skauc.sparse.scoring import Job, Setting, scores_by_size
 
-# Beyond these rows a kernel matrix in float64 is too much to give to SVC.
+# With more rows, a float64 kernel matrix is too large for SVC.
 _MOST_MATRIX_ROWS = 8_000
 
 
-# A scaling, and whether there is a linear term.
+# A scaling and whether there is a linear term.
 Structure = tuple[str | None, bool]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A model on the way of one fit: its number (size, trees), AUC, and basis functions."""
+    """A model along one fit: its number (size, trees), AUC and number of centres."""
 
     number: int
     auc: float
@@ -60,33 +60,32 @@ class Stage:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The stages of one setting on one part; ``parameters`` hold numbers and words alone."""
+    """The stages of one setting on one part; ``parameters`` holds numbers and strings only."""
 
     parameters: dict
     stages: tuple[Stage, ...]
 
 
 class Method(Interface):
-    """What the runner asks of a method."""
+    """Interface of a method."""
 
     package: str | None
 
     def grid(self) -> dict:
-        """Return what the method tries, for the record."""
+        """Return the grid of the method."""
 
     def slices(self) -> tuple[Method, ...]:
         """Return the method on parts of its grid that share no work."""
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Learn from the training rows at every setting; yield the AUCs of the test rows."""
+        """Fit every setting on the training rows and yield the AUC of the test rows."""
 
 
 @dataclass(frozen=True)
 class Pursuit:
-    """Sparse Kernel AUC: a few pursuits a sigma, each for neighbouring Cs and at the middle one.
+    """Sparse Kernel AUC: a few pursuits per sigma, each at the middle of neighbouring values of C.
 
-    Of the sizes at which a pursuit is retrained, every ``judged_every``-th is judged, the last
-    included.
+    Every ``judged_every``-th retrained size is evaluated, and the last one.
     """
 
     C_pairs: tuple[float, ...]
@@ -104,14 +103,14 @@ class Pursuit:
         return _grid_of(self, *names, "judged_every")
 
     def slices(self) -> tuple[Method, ...]:
-        """Return one for each structure and sigma."""
+        """Return one method per structure and sigma."""
         return tuple(
             replace(self, structures=(structure,), sigmas=(sigma,))
             for structure, sigma in product(self.structures, self.sigmas)
         )
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Pursue a few times a structure and sigma."""
+        """Run a few pursuits per structure and sigma."""
         part = part.scaled(StandardScaler())
         groups = [group.tolist() for group in np.array_split(self.C_pairs, self.n_pursuits)]
         for structure, sigma, C_pairs in product(self.structures, self.sigmas, groups):
@@ -123,37 +122,43 @@ class Pursuit:
         n_train, n_test = len(part.y_train), len(part.y_test)
         n_basis = max(min(n_train // 2, self.most_basis), 1)
         C_pair_of = {to_scale_free(C_pair, part.y_train): C_pair for C_pair in C_pairs}
-        # No early stop, for the size is part of the setting: eight retrainings without a better
-        # AUC ended a pursuit of ijcnn1 at 16 basis functions, with 4 as the best.
-        base = SparseKernelAUC(selection=self.selection, random_state=seed)
+        # No early stopping, because the size is part of the setting: eight retrainings without a
+        # better AUC ended a pursuit of ijcnn1 at 16 centres, with 4 as the best.
+        base = Parameters(selection=Selection(self.selection))
         X = np.vstack((part.X_train, part.X_test))
-        data = check_training(base, X, np.concatenate((part.y_train, part.y_test)))
+        data = check_training(SparseKernelAUC(), X, np.concatenate((part.y_train, part.y_test)))
         rows = np.arange(n_train + n_test)
         scaling, linear_term = structure
         setting = Setting(scaling, gamma_of(sigma), linear_term, False, 1.0, n_basis)
-        sizes = sorted(retraining_sizes("geometric", n_basis))
-        judged = sizes[:: -self.judged_every]
-        job = Job(setting, 0, tuple(C_pair_of), base.n_candidates, sizes, judged)
+        job = Job(
+            setting,
+            0,
+            tuple(C_pair_of),
+            base.selection.n_candidates,
+            base.selection.retrain,
+            self.judged_every,
+        )
+        fold = RowFold(rows[:n_train], rows[n_train:])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, scores = score_job(base, data, RowFold(rows[:n_train], rows[n_train:]), job)
+            scores = scores_by_size(base, data, fold, job, seed)
         stages: dict[float, list[Stage]] = {C: [] for C in C_pair_of}
-        for found, score in scores.items():
-            stages[found.C].append(Stage(found.n_basis, score, found.n_basis))
+        for (size, C), score in scores.items():
+            stages[C].append(Stage(size, score, size))
         for C, C_pair in C_pair_of.items():
             parameters = {"C_pair": C_pair, "sigma": sigma, **_words(structure)}
             yield Outcome(parameters, tuple(stages[C]))
 
 
 def _words(structure: Structure) -> dict:
-    """Return what a structure has besides the kernel, as parameters."""
+    """Return the parameters of a structure other than the kernel."""
     named = zip(("scaling", "linear_term"), structure, strict=True)
     return {name: value for name, value in named if value}
 
 
 @dataclass(frozen=True)
 class Refined:
-    """Sparse Kernel AUC with centres and length scales that move, by ``refine=`` as given."""
+    """Sparse Kernel AUC with refined centres and length scales."""
 
     Cs: tuple[float, ...]
     sizes: tuple[int, ...]
@@ -162,15 +167,15 @@ class Refined:
     package: str | None = None
 
     def grid(self) -> dict:
-        """Return C, free of the number of rows, and the rest; gamma is learnt."""
+        """Return the grid with the scale-free C; gamma is learnt."""
         return _grid_of(self, "Cs", "sizes", "structures", "refine")
 
     def slices(self) -> tuple[Method, ...]:
-        """Return one for each structure."""
+        """Return one method per structure."""
         return tuple(replace(self, structures=(structure,)) for structure in self.structures)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Fit every size of its own: only the last size of a fit sees all rows."""
+        """Fit each size separately, because only the last size of a fit uses all rows."""
         part = part.scaled(StandardScaler())
         for structure, C in product(self.structures, self.Cs):
             parameters = {"C": C, **_words(structure)}
@@ -194,7 +199,7 @@ class Refined:
 
 @dataclass(frozen=True)
 class RankSVM:
-    """Kernel RankSVM over all rows: one kernel matrix a sigma."""
+    """Kernel RankSVM on all rows: one kernel matrix per sigma."""
 
     C_pairs: tuple[float, ...]
     sigmas: tuple[float, ...]
@@ -206,11 +211,11 @@ class RankSVM:
         return _grid_of(self, "C_pairs", "sigmas")
 
     def slices(self) -> tuple[Method, ...]:
-        """Return one for each sigma."""
+        """Return one method per sigma."""
         return tuple(replace(self, sigmas=(sigma,)) for sigma in self.sigmas)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Fit every C over each kernel matrix."""
+        """Fit every C with each kernel matrix."""
         part = part.scaled(StandardScaler())
         for sigma in self.sigmas:
             found = rank_svm_results(part, RBF(gamma_of(sigma)), self.C_pairs, self.device)
@@ -233,14 +238,14 @@ class Online:
         return self.values
 
     def slices(self) -> tuple[Method, ...]:
-        """Return one for each value of the first parameter."""
+        """Return one method per value of the first parameter."""
         name, *_ = self.values
         return tuple(
             replace(self, values={**self.values, name: [value]}) for value in self.values[name]
         )
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Learn once a setting."""
+        """Fit each setting once."""
         part = part.scaled(clone(self.scaler))
         for parameters in ParameterGrid(self.values):
             model = clone(self.learner).set_params(random_state=seed, **parameters)
@@ -252,22 +257,22 @@ class Online:
 
 @dataclass(frozen=True)
 class SupportVectors:
-    """scikit-learn's SVC: one kernel matrix a sigma, where there is room; C weighs a row."""
+    """scikit-learn's SVC: one kernel matrix per sigma if it fits; C is the weight of one row."""
 
     Cs: tuple[float, ...]
     sigmas: tuple[float, ...]
     package: str | None = None
 
     def grid(self) -> dict:
-        """Return C of a row and the paper's sigma."""
+        """Return the C per row and the paper's sigma."""
         return _grid_of(self, "Cs", "sigmas")
 
     def slices(self) -> tuple[Method, ...]:
-        """Return one for each sigma."""
+        """Return one method per sigma."""
         return tuple(replace(self, sigmas=(sigma,)) for sigma in self.sigmas)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Fit every C over each kernel matrix."""
+        """Fit every C with each kernel matrix."""
         part = part.scaled(StandardScaler())
         for sigma in self.sigmas:
             kernel, inner, across = self._rows(part, gamma_of(sigma))
@@ -278,7 +283,7 @@ class SupportVectors:
                 yield Outcome({"C": C, "sigma": sigma}, (stage,))
 
     def _rows(self, part: Part, gamma: float) -> tuple[str, np.ndarray, np.ndarray]:
-        """Return the kernel as SVC calls it, and the rows to learn from and to judge."""
+        """Return SVC's kernel argument and the training and test rows for it."""
         if len(part.X_train) > _MOST_MATRIX_ROWS:
             return "rbf", part.X_train, part.X_test
         inner = rbf_kernel(part.X_train, gamma=gamma)
@@ -295,15 +300,15 @@ class Boosting:
     package: str | None = "lightgbm"
 
     def grid(self) -> dict:
-        """Return the leaves of a tree, the learning rates and the numbers of trees."""
+        """Return the numbers of leaves, learning rates and numbers of trees."""
         return _grid_of(self, "leaves", "rates", "trees")
 
     def slices(self) -> tuple[Method, ...]:
-        """Return one for each number of leaves."""
+        """Return one method per number of leaves."""
         return tuple(replace(self, leaves=(leaves,)) for leaves in self.leaves)
 
     def outcomes(self, part: Part, seed: int) -> Iterator[Outcome]:
-        """Fit once a shape of trees."""
+        """Fit each tree shape once."""
         from lightgbm import LGBMClassifier
 
         for n_leaves, rate in product(self.leaves, self.rates):
@@ -338,16 +343,16 @@ ADAOAM_GRID = {
 
 STRUCTURES = ((None, False), (None, True), ("rank", False))
 OWN_GRID = Grid(tuple(10.0**k for k in range(-3, 2)), tuple(2.0**k for k in range(-1, 6)))
-# A quarter of the most basis functions that the paper prints, 431.
+# A quarter of the largest number of centres that the paper prints, 431.
 QUARTER = 107
 _TREES = (25, 50, 100, 200)
 _STEPS = 40
 
 
 def make_methods(protocol: Protocol, n_rows: int = 0) -> dict[str, Method]:
-    """Return the methods by their names, with their grids for a data set of that many rows."""
+    """Return the methods by name, with their grids for the given number of rows."""
     grid = protocol.grid(n_rows, MANY_ROWS)
-    # What takes all rows as basis functions costs their square.
+    # Methods with all rows as centres have quadratic cost.
     dear = protocol.grid(n_rows, SOME_ROWS)
     device = protocol.device if n_rows > SOME_ROWS else "cpu"
     is_many = n_rows > MANY_ROWS
@@ -384,7 +389,7 @@ def make_methods(protocol: Protocol, n_rows: int = 0) -> dict[str, Method]:
 
 
 def _grid_of(method: Method, *names: str) -> dict:
-    """Return what the method tries, as JSON has it."""
+    """Return the grid in JSON form."""
     values = ((name, getattr(method, name)) for name in names)
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
 
@@ -393,6 +398,6 @@ METHOD_NAMES = tuple(make_methods(Protocol()))
 
 
 def missing_package(method: Method) -> str | None:
-    """Return the name of the package that a method needs and that is not installed."""
+    """Return the missing package of a method, or None."""
     is_missing = method.package is not None and find_spec(method.package) is None
     return method.package if is_missing else None

@@ -1,15 +1,15 @@
-"""What the paper prints, as printed: Tables I, II and III.
+"""The printed numbers of the paper's Tables I, II and III.
 
-"-" is a dash in the paper, and None here. Numbers are kept as text, for their digits count.
-The caption says that the columns of OILK and AdaOAM were taken from the methods' own papers, and
-swaps the two citations.
+None stands for a dash in the paper. Numbers are strings, because the number of digits matters. The
+caption says that the columns of OILK and AdaOAM come from the methods' own papers, and swaps the
+two citations.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# data: rows to learn from, rows to test on, features, negatives per positive.
+# data: training rows, test rows, features, negatives per positive.
 TABLE_1 = {
     "sonar": ("208", None, "60", "1.144"),
     "glass": ("214", None, "9", "2.057"),
@@ -33,7 +33,7 @@ COLUMNS = (SPARSE, RANK_SVM, OILK, ADAOAM)
 
 @dataclass(frozen=True)
 class Cell:
-    """A printed AUC, with the standard deviation and the number of basis functions if printed."""
+    """A printed AUC, with its standard deviation and number of centres if printed."""
 
     auc: str
     deviation: str | None = None

@@ -1,7 +1,7 @@
-"""The paper's protocol: its grid, its folds, and how its parameters become ours.
+"""The paper's protocol: grid, folds, and conversion of parameters.
 
-The paper's C weighs one pair; ours is free of the number of rows, C = C_pair p n / l. Its sigma is
-gamma = 1 / (2 sigma^2).
+The paper's C is the weight of one pair. Ours is scale-free: C = C_pair p n / l. The paper's sigma
+is gamma = 1 / (2 sigma^2).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from sklearn.utils import Bunch
 
 N_FOLDS = 5
 PAPER_RUNS = 4
-# Data sets with more rows than these have a coarser grid: some methods, and all of them.
+# Data sets with more rows use a coarser grid for some methods, and for all methods.
 SOME_ROWS = 1_500
 MANY_ROWS = 10_000
 
 
 class Grid(NamedTuple):
-    """Weights of a pair and widths, in the paper's units."""
+    """Pair weights and widths, in the paper's units."""
 
     C_pairs: tuple[float, ...]
     sigmas: tuple[float, ...]
@@ -33,15 +33,14 @@ COARSE = Grid(tuple(10.0**k for k in range(-5, 1)), tuple(2.0**k for k in range(
 
 @dataclass(frozen=True)
 class Protocol:
-    """What a run depends on, besides the data and the method.
+    """Everything a run depends on besides the data and the method.
 
-    ``C_pairs`` and ``sigmas`` are the grid, in the paper's units. ``most_basis`` caps the paper's
+    ``C_pairs`` and ``sigmas`` are the grid, in the paper's units. ``most_basis`` limits the paper's
     d_max, which is half of the rows. ``inner_folds`` choose the parameters within a training part;
-    data sets of many rows use ``inner_folds_of_many`` of them.
-    ``most_rows`` caps the rows to learn from, None does not. ``is_brief`` thins the grids of
-    the methods that have their own. ``device`` holds the kernel matrices of more than a few rows:
-    "cpu", or a name that torch knows. ``nested_runs`` of the runs have inner folds, None all of
-    them. No result depends on these two.
+    large data sets use ``inner_folds_of_many`` of them. ``most_rows`` limits the training rows
+    (None for no limit). ``is_brief`` thins the grids of methods with their own grid. ``device``
+    holds large kernel matrices ("cpu" or a torch device). ``nested_runs`` is the number of runs
+    with inner folds (None for all). Results do not depend on the last two.
     """
 
     C_pairs: tuple[float, ...] = tuple(10.0**k for k in range(-5, 6))
@@ -56,19 +55,19 @@ class Protocol:
     nested_runs: int | None = None
 
     def as_dict(self) -> dict:
-        """Return what results depend on, for JSON."""
+        """Return everything that results depend on, in JSON form."""
         values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
         return {k: v for k, v in values.items() if k not in ("device", "nested_runs")}
 
     def n_inner(self, n_rows: int, run: int) -> int:
-        """Return how many of the inner folds are used for so many rows in a run."""
+        """Return the number of inner folds used in a run for this number of rows."""
         if self.nested_runs is not None and run >= self.nested_runs:
             return 0
         is_many = n_rows > MANY_ROWS and not self.is_brief
         return self.inner_folds_of_many if is_many else self.inner_folds
 
     def grid(self, n_rows: int, most_rows: int) -> Grid:
-        """Return the grid of a method that takes all of it for so many rows at the most."""
+        """Return the grid of a method that uses the full grid up to a number of rows."""
         if self.is_brief or n_rows <= most_rows:
             return Grid(self.C_pairs, self.sigmas)
         return COARSE
@@ -87,7 +86,7 @@ QUICK = Protocol(
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows to learn from and rows to be judged on; labels are 1 and 0."""
+    """Training and test rows; labels are 1 and 0."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -95,7 +94,7 @@ class Part:
     y_test: np.ndarray
 
     def scaled(self, scaler) -> Part:
-        """Return it with features scaled as the training rows say."""
+        """Return the part with features scaled on the training rows."""
         scaler.fit(self.X_train)
         X_train, X_test = scaler.transform(self.X_train), scaler.transform(self.X_test)
         return Part(X_train, self.y_train, X_test, self.y_test)
@@ -113,7 +112,7 @@ def gamma_of(sigma: float) -> float:
 
 
 def split_numbers(dataset_has_test: bool, n_runs: int) -> list[tuple[int, int]]:
-    """Return the (run, fold) pairs of a data set; one where there is an official test part."""
+    """Return the (run, fold) pairs of a data set; one if there is an official test part."""
     if dataset_has_test:
         return [(0, 0)]
     return [(run, fold) for run in range(n_runs) for fold in range(N_FOLDS)]
@@ -122,7 +121,7 @@ def split_numbers(dataset_has_test: bool, n_runs: int) -> list[tuple[int, int]]:
 def part_of(data: Bunch, run: int, fold: int, protocol: Protocol) -> Part:
     """Return one fold of one run, or the official parts.
 
-    The folds of a run depend on the seed and the run alone, so that runs can be added later.
+    The folds of a run depend only on the seed and the run, so runs can be added later.
     """
     X, y = data.X_train, (data.y_train > 0).astype(int)
     seed = protocol.seed + run
@@ -136,7 +135,7 @@ def part_of(data: Bunch, run: int, fold: int, protocol: Protocol) -> Part:
 
 
 def inner_parts(part: Part, protocol: Protocol) -> Iterator[Part]:
-    """Yield the folds of a training part by which parameters are chosen without the test part."""
+    """Yield the inner folds of a training part."""
     X, y = part.X_train, part.y_train
     folds = StratifiedKFold(protocol.inner_folds, shuffle=True, random_state=protocol.seed)
     for train, test in folds.split(X, y):

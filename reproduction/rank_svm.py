@@ -1,4 +1,4 @@
-"""Kernel RankSVM over all rows: every weight of a pair over one kernel matrix."""
+"""Kernel RankSVM on all rows: all pair weights share one kernel matrix."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from reproduction.protocol import Part
 from skauc.kernels import Kernel
 from skauc.metrics import auc
 
-# Whole kernel matrices up to 50,000 rows.
+# Full kernel matrices up to 50,000 rows.
 _GRAM_MEGABYTES = 6000
 
 
 @dataclass(frozen=True)
 class RankSVMResult:
-    """The AUC of one C on the test rows, and the size of the model before and after polishing."""
+    """Test AUC of one C, and the size of the model before and after polishing."""
 
     auc: float
     n_unpolished: int
@@ -29,7 +29,7 @@ class RankSVMResult:
 def rank_svm_results(
     part: Part, kernel: Kernel, C_pairs: Iterable[float], device: str = "cpu"
 ) -> dict[float, RankSVMResult]:
-    """Fit every weight of a pair over one kernel matrix, as `KernelRankSVM.fit` does."""
+    """Fit every pair weight with one kernel matrix, as `KernelRankSVM.fit` does."""
     from skauc.losses.graded_pairs import Preferences
     from skauc.rank_svm.problem import RankingProblem, solve
 
@@ -55,7 +55,7 @@ def rank_svm_results(
 
 
 def _gram_on(device: str, kernel: Kernel, rows: np.ndarray):
-    """Return the kernel matrix: products, and scores of other rows."""
+    """Return the kernel matrix."""
     if device == "cpu":
         from reproduction.gram import CPUGramMatrix
 

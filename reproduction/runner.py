@@ -1,7 +1,7 @@
-"""Run tasks and keep their results as JSON lines, so that what was interrupted goes on.
+"""Run tasks and store their results as JSON lines, so that interrupted runs resume.
 
-A task writes its lines in one piece when it ends, the last of them with ``"done": true`` and their
-number. Lines of a task without that one, and a line that was cut off, count as not written.
+A finished task writes its lines in one call. The last line has ``"done": true`` and the number of
+lines. Truncated lines and lines of unfinished tasks are ignored.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm")
 
 @dataclass(frozen=True)
 class Task:
-    """Work that ends in lines; ``key`` tells it from all others in a folder."""
+    """A function that returns lines, with a ``key`` that is unique in its folder."""
 
     key: Key
     work: Work
 
 
 class Store:
-    """A folder with ``settings.json`` and ``lines.jsonl``, for one experiment in one setting.
+    """A folder with ``settings.json`` and ``lines.jsonl`` for one experiment.
 
     Parameters
     ----------
     folder : path-like
-        Made if it is not there.
+        Created if it does not exist.
     settings : dict
-        What the results depend on. A folder that was made with others is refused.
+        Everything that the results depend on. A folder with other settings is refused.
     """
 
     def __init__(self, folder, settings: dict):
@@ -51,7 +51,7 @@ class Store:
         self.path = self.folder / "lines.jsonl"
         self.settings = json.loads(json.dumps(settings))
         if self.folder.exists() and not self.folder.is_dir():
-            raise InvalidParameterError(f"{self.folder} is a file. Name a folder for the results.")
+            raise InvalidParameterError(f"{self.folder} is a file. Use the name of a folder.")
         self.folder.mkdir(parents=True, exist_ok=True)
         self._check_settings()
 
@@ -60,34 +60,33 @@ class Store:
         if not path.exists():
             if self.path.exists():
                 raise InvalidDataError(
-                    f"{self.folder} has results and no settings.json that says how they were made. "
-                    "Name another folder."
+                    f"{self.folder} has results but no settings.json. Use another folder."
                 )
             path.write_text(json.dumps(self.settings, indent=1) + "\n", encoding="utf-8")
             return
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise InvalidDataError(f"{path} is not JSON: {error}. Name another folder.") from error
+            raise InvalidDataError(f"{path} is not JSON: {error}. Use another folder.") from error
         if found != self.settings:
             names = sorted(set(found) | set(self.settings))
             different = [name for name in names if found.get(name) != self.settings.get(name)]
             raise InvalidParameterError(
-                f"{self.folder} has results that were made with other settings "
-                f"({', '.join(different)}), and results are never mixed. Name another folder, or "
+                f"{self.folder} holds results of other settings "
+                f"({', '.join(different)}), and results are never mixed. Use another folder, or "
                 "delete this one."
             )
 
     def append(self, lines: Iterable[dict]) -> None:
-        """Write lines in one piece."""
+        """Append lines in one call."""
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
         is_cut = self.path.exists() and not _ends_with_newline(self.path)
-        # Without a buffer it is one call: what another process writes does not come in between.
+        # An unbuffered write is one system call, so other processes cannot interleave.
         with self.path.open("ab", buffering=0) as file:
             file.write((("\n" if is_cut else "") + text).encode())
 
     def finished(self) -> dict[Key, list[dict]]:
-        """Return the lines of the tasks that ended, by task."""
+        """Return the lines of finished tasks, by task."""
         finished, waiting = {}, {}
         for line in self._lines():
             key = tuple(line["task"])
@@ -97,7 +96,7 @@ class Store:
         return finished
 
     def versions(self) -> list[dict]:
-        """Return the versions with which the lines were made, each once."""
+        """Return the distinct versions with which the lines were made."""
         found = (line["versions"] for line in self._lines() if "versions" in line)
         return list({json.dumps(each): each for each in found}.values())
 
@@ -109,7 +108,7 @@ class Store:
                 try:
                     line = json.loads(text)
                 except ValueError:
-                    continue  # cut off by an interrupt
+                    continue  # truncated by an interrupt
                 if isinstance(line, dict) and "task" in line:
                     yield line
 
@@ -124,7 +123,7 @@ def _ends_with_newline(path: Path) -> bool:
 
 
 def run_tasks(tasks: list[Task], store: Store, *, n_jobs: int, progress: Progress) -> None:
-    """Run the tasks that the store does not have yet, in parallel, and keep each as it ends."""
+    """Run the unfinished tasks in parallel and store each result."""
     have = store.finished()
     left = [task for task in tasks if task.key not in have]
     n_before = len(tasks) - len(left)
@@ -152,7 +151,7 @@ def _lines_of(task: Task) -> list[dict]:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of what the numbers depend on."""
+    """Return the versions of the packages that the numbers depend on."""
     found = {"skauc": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:

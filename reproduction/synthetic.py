@@ -1,4 +1,4 @@
-"""Data made up for tests and benchmarks: seeded, imbalanced, of any size."""
+"""Synthetic data for tests and benchmarks: seeded, imbalanced, of any size."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ def make_islands(
     random_state: int = 0,
     dtype=np.float64,
 ):
-    """Make positives that live in a few small blobs amid a wide cloud of negatives.
+    """Generate positives in a few small blobs within a wide cloud of negatives.
 
-    No linear score ranks them; a kernel centre on each island does.
+    A linear score cannot rank them; one kernel centre per island can.
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Rows.
+        Number of rows.
     n_features : int, default=2
-        Features.
+        Number of features.
     positive_fraction : float, default=0.1
-        Part of the rows that is positive, rounded up to a whole number of rows.
+        Fraction of positive rows, rounded up to an integer number of rows.
     n_islands : int, default=4
-        Blobs of positives.
+        Number of blobs of positives.
     width : float, default=0.5
-        Standard deviation of a blob; that of the negatives is 2.
+        Standard deviation of a blob; the negatives have 2.
     random_state : int, default=0
-        Seed.
+        Random seed.
     dtype : data-type, default=numpy.float64
-        Of the rows.
+        Type of the rows.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
         Rows, in random order.
     y : ndarray of shape (n_samples,), bool
-        Which are positive.
+        Labels, True for positive rows.
 
     Examples
     --------
@@ -78,31 +78,31 @@ def make_waves(
     random_state: int = 0,
     dtype=np.float64,
 ):
-    """Make normal rows whose label is a noisy threshold of a wavy score of all features.
+    """Generate normal rows labelled by a noisy threshold of a wavy score.
 
     score = sin(2 x.a) + (x.b)^2 / 2 + x.c / 2 + noise, for unit vectors a, b and c.
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Rows.
+        Number of rows.
     n_features : int, default=10
-        Features.
+        Number of features.
     positive_fraction : float, default=0.1
-        Part of the rows that is positive, those with the highest scores.
+        Fraction of positive rows, those with the highest scores.
     noise : float, default=0.3
-        Standard deviation of what is added to the score.
+        Standard deviation of the noise added to the score.
     random_state : int, default=0
-        Seed.
+        Random seed.
     dtype : data-type, default=numpy.float64
-        Of the rows.
+        Type of the rows.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
         Rows.
     y : ndarray of shape (n_samples,), bool
-        Which are positive.
+        Labels, True for positive rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables as Markdown, LaTeX and HTML: the paper's numbers as printed, and ours."""
+"""Tables as Markdown, LaTeX and HTML: the printed numbers and ours."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _LATEX = {
     ">": r"$>$",
 }
 _QUOTED = re.compile('"([^"]*)"')
-# Characters in a line of a column of long texts, in LaTeX.
+# Characters per line in LaTeX columns of long text.
 _LONG_TEXT = 38
 
 
 @dataclass(frozen=True)
 class Table:
-    """A title, names of columns, rows of text, and notes below."""
+    """A title, column names, rows of text, and notes."""
 
     title: str
     header: tuple[str, ...]
@@ -51,7 +51,7 @@ class Table:
 
 
 def as_markdown(table: Table) -> str:
-    """Return the table as GitHub's Markdown."""
+    """Return the table as GitHub Markdown."""
     lines = [f"## {table.title}", "", _row(table.header), _row(["---"] * len(table.header))]
     lines += map(_row, table.rows)
     lines += ["", *(f"- {note}" for note in table.notes)] if table.notes else []
@@ -63,7 +63,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Return the table over pages, for a document that loads amssymb, array and longtable."""
+    """Return a longtable, for a document that loads amssymb, array and longtable."""
     head = " & ".join(map(_latex, table.header)) + r" \\ \hline"
     notes = [r"\par\smallskip\noindent " + _latex(note) for note in table.notes]
     return "\n".join(
@@ -85,7 +85,7 @@ def as_latex(table: Table) -> str:
 
 
 def _latex_rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the rows; where some begin alike, with lines between those that do not."""
+    """Return the rows, with lines between groups that share their first cell."""
     has_groups = len({row[0] for row in rows}) < len(rows)
     lines = []
     for _, group in groupby(rows, key=itemgetter(0)):
@@ -95,7 +95,7 @@ def _latex_rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _widths(table: Table) -> list[float]:
-    """Return the share of every column: its longest text, and of long texts a few lines."""
+    """Return the relative width of each column, from its longest text."""
     columns = zip(*table.rows, strict=True) if table.rows else ([] for _ in table.header)
     lengths = []
     for name, cells in zip(table.header, columns, strict=True):
@@ -106,7 +106,7 @@ def _widths(table: Table) -> list[float]:
 
 
 def _breadth(text: str) -> float:
-    """Return about how many small letters are as broad as the text."""
+    """Return the approximate width of the text in lower-case letters."""
     return sum(1.4 if letter.isupper() or letter in "▲▼" else 1.0 for letter in text)
 
 
@@ -120,7 +120,7 @@ def _latex(text: str) -> str:
 
 
 def as_html(table: Table) -> str:
-    """Return the table as a page that needs no other file."""
+    """Return the table as a self-contained page."""
     head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n"
@@ -143,7 +143,7 @@ _WRITERS = {"md": as_markdown, "tex": as_latex, "html": as_html}
 
 
 def write_table(table: Table, folder: Path, name: str) -> list[Path]:
-    """Write the table in every format; return the files."""
+    """Write the table in every format and return the files."""
     files = []
     for suffix, render in _WRITERS.items():
         path = folder / f"{name}.{suffix}"
@@ -153,7 +153,7 @@ def write_table(table: Table, folder: Path, name: str) -> list[Path]:
 
 
 def compare(ours: float, cell: printed.Cell | None) -> str | None:
-    """Return whether ours is better, equal within one printed standard deviation, or worse."""
+    """Return the mark: better, equal within one printed standard deviation, or worse."""
     if cell is None:
         return None
     allowed = max(float(cell.deviation or 0.0), ROUNDING)
@@ -164,7 +164,7 @@ def compare(ours: float, cell: printed.Cell | None) -> str | None:
 
 
 COMPARISON_HEADER = (
-    *("data", "method", "printed", "ours, best of the grid", "", "basis functions", "setting"),
+    *("data", "method", "printed", "ours, best of the grid", "", "centres", "setting"),
     *("ours, nested", "nested basis", "folds"),
 )
 
@@ -180,7 +180,7 @@ def comparison_table(
     for summary in summaries:
         cells = as_printed.get(summary.data, {})
         cell = cells.get(summary.method)
-        # A method that the paper does not have is held against its Sparse Kernel AUC.
+        # Methods that are not in the paper are compared with its Sparse Kernel AUC.
         rival = cells.get(printed.SPARSE) if summary.method not in printed.COLUMNS else cell
         nested = [choice for choice in summary.nested if choice is not None]
         rows.append(
@@ -201,34 +201,34 @@ def comparison_table(
 
 
 COMPARISON_NOTES = (
-    "printed: the paper's AUC ± standard deviation (basis functions).",
-    "ours, best of the grid: the setting with the best mean on the very folds that are reported, "
-    "sizes included, which is the paper's protocol and optimistic.",
-    "ours, nested: settings chosen by inner folds of each training part alone.",
+    "printed: the paper's AUC ± standard deviation (centres).",
+    "ours, best of the grid: the setting with the best mean on the reported folds, sizes "
+    "included, which is the paper's protocol and optimistic.",
+    "ours, nested: settings chosen by inner folds of each training part.",
     "▲ better than printed, = equal within one printed standard deviation (or the rounding, "
-    "where none is printed), ▼ worse. Methods that the paper does not have are held against its "
+    "if none is printed), ▼ worse. Methods that are not in the paper are compared with its "
     "Sparse Kernel AUC. The mark is for the best of the grid.",
-    "basis functions: the most of all folds; support vectors for KernelRankSVM and SVC, rows in "
+    "centres: the maximum over all folds; support vectors for KernelRankSVM and SVC, rows in "
     "the buffers for OILK.",
-    "folds: runs × folds of each; a mean over fewer folds says so, and has no mark.",
+    "folds: runs × folds per run; means over fewer folds are marked as incomplete.",
 )
 
 
 def _mark(summary: Summary, rival: printed.Cell | None) -> str:
-    """Return the mark of a mean over whole runs; one over fewer folds is not judged."""
+    """Return the mark of a mean over complete runs, or an empty string."""
     if not has_whole_runs(summary.data, summary.folds):
         return ""
     return _MARKS[compare(_aucs(summary.best).mean(), rival)]
 
 
 def has_whole_runs(data: str, folds: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether every run that has begun has all its folds."""
+    """Return whether every started run has all its folds."""
     n_folds = 1 if CATALOGUE[data].n_test > 0 else N_FOLDS
     return len(folds) == n_folds * len({run for run, _ in folds})
 
 
 def fold_count(data: str, folds: Sequence[tuple[int, int]]) -> str:
-    """Say how many runs of how many folds there are, and whether some are missing."""
+    """Return the number of runs and folds as text, and whether some are missing."""
     if CATALOGUE[data].n_test > 0:
         return "official test"
     n_runs = len({run for run, _ in folds})
@@ -266,8 +266,8 @@ def _setting(choice: Choice) -> str:
 
 _DEVIATIONS = {
     "segment": "The paper does not name the positive class, and any class has the ratio 6.",
-    "satimage": "Printed is the ratio over both parts together.",
-    "ijcnn1": "Neither part has the printed 10.0, nor have both together.",
+    "satimage": "The printed ratio is that of both parts together.",
+    "ijcnn1": "Neither the parts nor their union have the printed 10.0.",
     "poker": "The label is printed as an eleventh feature. 20.0 is the ratio over the whole "
     "official file, whose description counts its two pairs; the test part here is its first "
     "99,999 rows.",
@@ -275,15 +275,15 @@ _DEVIATIONS = {
 
 
 def table_1(datasets: Sequence[str]) -> Table:
-    """Return Table I from the data, beside what is printed."""
+    """Return Table I computed from the data, next to the printed values."""
     rows = []
     for name in datasets:
         data = load_dataset(name)
         n_train, n_test, n_features, ratio = printed.TABLE_1[name]
         labels = [data.y_train, *([] if data.y_test is None else [data.y_test])]
-        ratios = {"to learn from": _ratio(labels[0])}
+        ratios = {"train": _ratio(labels[0])}
         if len(labels) > 1:
-            ratios |= {"to test on": _ratio(labels[1]), "all": _ratio(np.concatenate(labels))}
+            ratios |= {"test": _ratio(labels[1]), "all": _ratio(np.concatenate(labels))}
         shape = (
             (f"{len(data.y_train):,}", n_train),
             ("-" if data.y_test is None else f"{len(data.y_test):,}", n_test or "-"),
@@ -304,11 +304,11 @@ def _ratio(y: np.ndarray) -> float:
 
 
 def _digits_note(as_printed: str, ratios: dict[str, float]) -> list[str]:
-    """Say how a printed ratio agrees with one that was measured."""
+    """Return a note on how the printed ratio agrees with the data."""
     n_digits = len(as_printed.partition(".")[2])
     if any(f"{ratio:.{n_digits}f}" == as_printed for ratio in ratios.values()):
         return []
     cut = (np.floor(ratio * 10**n_digits) / 10**n_digits for ratio in ratios.values())
     if any(f"{ratio:.{n_digits}f}" == as_printed for ratio in cut):
-        return ["The printed digits are cut, not rounded."]
-    return ["The printed ratio is none of these."]
+        return ["The printed digits are truncated, not rounded."]
+    return ["The printed ratio matches none of these."]

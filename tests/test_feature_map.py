@@ -147,6 +147,7 @@ def test_the_estimator_scores_its_scaled_rows(word):
         assert_array_equal(twin.decision_function(X), model.decision_function(X))
 
 
+@pytest.mark.filterwarnings("ignore::skauc.exceptions.UnscaledFeaturesWarning")
 def test_without_scaling_there_is_none():
     model = SparseKernelAUC(4).fit(skewed(), np.arange(300) % 2)
     assert model.scaling_ is None
@@ -215,7 +216,7 @@ def test_axes_of_sparse_rows_are_refused():
 
 def test_axes_of_variances_that_overflow_are_refused():
     X = np.full((20, 2), 1e200) * np.random.default_rng(0).choice([-1, 1], (20, 2))
-    with pytest.raises(InvalidDataError, match="variances of the features overflow, so that they"):
+    with pytest.raises(InvalidDataError, match="variances of the features overflow, so there are"):
         SparseKernelAUC(rotate=True, gamma=1.0).fit(X, np.arange(20) % 2)
 
 

@@ -175,6 +175,16 @@ def test_narrow_kernels_see_near_neighbours(X, gamma, dtype):
     assert_allclose(actual, expected, atol=10 * np.finfo(dtype).eps * gamma)
 
 
+@pytest.mark.parametrize("value", [1e20, 1e155, 1e308])
+def test_one_huge_centre_does_not_hide_the_others(X, value):
+    """Measured from the mean of the centres, all other rows would seem to be in one place."""
+    X[3] = value
+    with np.errstate(over="ignore"):
+        actual = values(RBF(GAMMA), X)
+        expected = np.exp(-GAMMA * cdist(X, X[:7], "sqeuclidean"))
+    assert_allclose(actual, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("gamma", [1.0, 1e3, 1e12, 1e300])
 def test_a_row_is_at_no_distance_from_itself_however_narrow_the_kernel(X, gamma):
     assert_allclose(values(RBF(gamma), X)[:7].diagonal(), 1, rtol=1e-9)
@@ -308,7 +318,7 @@ def test_scale_of_constant_features_is_one():
 def test_scale_that_is_no_number_is_an_error(X, unit, variance):
     with pytest.raises(
         InvalidDataError,
-        match=rf"gamma='scale' cannot be found: the variance of `X` is {variance}. Scale the feat",
+        match=rf"gamma='scale' cannot be computed: the variance of `X` is {variance}. Scale",
     ):
         resolve("scale", X * unit, np.ones(40))
 
@@ -327,11 +337,11 @@ GOOD = {"kernel": "rbf", "gamma": "scale", "degree": 3, "coef0": 1.0}
         ("gamma", 0.0, "`gamma` must be a finite number greater than 0; got 0.0. Larger values"),
         ("gamma", np.inf, "`gamma` must be a finite number greater than 0; got inf"),
         ("gamma", True, "`gamma` must be a finite number greater than 0; got True"),
-        ("gamma", [], "`gamma` must hold at least one width; got an empty sequence. Widths a"),
+        ("gamma", [], "`gamma` must hold at least one width; got an empty sequence. Use for"),
         ("gamma", [0.1, -1.0], "`gamma` must be a finite number greater than 0; got -1.0"),
         ("gamma", ["scale", 1.0], "`gamma` must be a finite number greater than 0; got 'scale'"),
-        ("degree", 0, "`degree` must be a whole number of at least 1; got 0. It is the power"),
-        ("degree", 2.5, "`degree` must be a whole number of at least 1; got 2.5"),
+        ("degree", 0, "`degree` must be an integer of at least 1; got 0. It is the power"),
+        ("degree", 2.5, "`degree` must be an integer of at least 1; got 2.5"),
         ("coef0", -1.0, "`coef0` must be a finite number of at least 0; got -1.0. A negative one"),
         ("coef0", np.nan, "`coef0` must be a finite number of at least 0; got nan"),
         ("coef0", None, "`coef0` must be a finite number of at least 0; got None"),
@@ -345,7 +355,7 @@ def test_a_parameter_that_cannot_be_is_refused(name, value, message):
 
 @pytest.mark.parametrize("kernel", [*KERNELS[1:], linear_kernel])
 def test_several_widths_are_for_the_rbf_kernel(kernel):
-    message = "`gamma` can be a sequence of widths for kernel='rbf' alone; got kernel=.*Give one"
+    message = "`gamma` can be a sequence of widths for kernel='rbf' only; got kernel=.*Give one"
     with pytest.raises(InvalidParameterError, match=message):
         check_kernel_parameters(**{**GOOD, "kernel": kernel, "gamma": [0.1, 1.0]})
 

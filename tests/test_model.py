@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from skauc.kernels import RBF
+from skauc.exceptions import InvalidDataError
+from skauc.kernels import RBF, Linear
 from skauc.model import Model, scores_of_models
 
 FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
@@ -96,3 +97,22 @@ def test_float32_rows_have_a_linear_part_in_float64(X):
     scores = model.scores(rows)
     assert scores.dtype == np.float64
     assert_allclose(scores, explicit_scores(model, rows.astype(np.float64)), rtol=0, atol=1e-4)
+
+
+@FORMATS
+def test_a_linear_kernel_is_scored_by_one_product_per_feature(X, as_format):
+    """The products with each centre cancel for features far from zero: here to nothing."""
+    model = replace(make_model(X, 4, linear=True), kernel=Linear())
+    expected = X @ (model.centres.T @ model.coef + model.linear_coef) + model.intercept
+    assert_allclose(model.scores(as_format(X)), expected, rtol=1e-12)
+    assert_allclose(next(scores_of_models([model], as_format(X))), expected, rtol=1e-12)
+
+
+def test_scores_that_overflow_name_the_row(X):
+    model = make_model(X, 4, linear=True)
+    X[7, 1] = 1e308
+    X[7, 2] = -1e308
+    message = r"The score of row 7 of `X` overflows: the row has a value of magnitude 1e\+308\. "
+    for rows in (X, sparse.csr_array(X)):
+        with pytest.raises(InvalidDataError, match=message):
+            replace(model, linear_coef=np.full(3, 1e10)).scores(rows)

@@ -1,24 +1,31 @@
+"""Unwrapping of models, and the scores of binary classifiers."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skauc.exceptions import InvalidParameterError
-from skauc.unwrapping import positive_probabilities, ranking_scores
+from skauc.unwrapping import first_step, layers_of, positive_probabilities, ranking_scores, unwrap
 
 X = np.arange(12.0).reshape(6, 2)
 y = np.array([0, 1, 0, 1, 1, 1])
 
 
-def test_scores_before_probabilities():
+def test_scores_are_preferred_to_probabilities():
     model = LogisticRegression().fit(X, y)
     assert_array_equal(ranking_scores(model, X), model.decision_function(X))
     assert_array_equal(positive_probabilities(model, X), model.predict_proba(X)[:, 1])
 
 
-def test_probabilities_where_there_are_no_scores():
+def test_probabilities_rank_if_there_are_no_scores():
     model = GaussianNB().fit(X, y)
     assert_array_equal(ranking_scores(model, X), model.predict_proba(X)[:, 1])
 
@@ -26,7 +33,26 @@ def test_probabilities_where_there_are_no_scores():
 @pytest.mark.parametrize(
     "model", [KMeans(2), LogisticRegression()], ids=["no classifier", "three classes"]
 )
-def test_only_binary_classifiers(model):
+def test_only_binary_classifiers_are_accepted(model):
     model.fit(X, [0, 1, 2, 0, 1, 2])
-    with pytest.raises(InvalidParameterError, match="must be a binary classifier with `decision_f"):
+    with pytest.raises(
+        InvalidParameterError, match=r"must be a binary classifier with .* got (KMeans|Logistic)"
+    ):
         ranking_scores(model, X)
+
+
+def test_every_wrapper_is_removed():
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    frozen = FrozenEstimator(pipeline)
+    calibrated = CalibratedClassifierCV(frozen, ensemble=False).fit(
+        np.tile(X, (5, 1)), np.tile(y, 5)
+    )
+    model = FixedThresholdClassifier(FrozenEstimator(calibrated), threshold=0.3).fit(X, y)
+    unwrapped = unwrap(model)
+    assert unwrapped.classifier is pipeline[-1]
+    assert unwrapped.steps == (pipeline[0],)
+    assert unwrapped.calibrator is calibrated.calibrated_classifiers_[0].calibrators[0]
+    assert unwrapped.threshold == 0.3
+    assert first_step(model) is pipeline[0]
+    assert list(layers_of(model))[-1] is pipeline[-1]
+    assert_array_equal(unwrapped.transform(X), pipeline[0].transform(X))

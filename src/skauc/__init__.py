@@ -1,6 +1,6 @@
 """skauc: rank rare events with sparse kernel classifiers that maximise AUC.
 
-Names are loaded when they are first used, so ``import skauc`` costs next to nothing.
+Names are imported when they are first used, so ``import skauc`` is fast.
 """
 
 from importlib import import_module
@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "KernelRankSVM": "skauc.rank_svm",
+    "Selection": "skauc.sparse",
     "SparseKernelAUC": "skauc.sparse",
     "SparseKernelAUCCV": "skauc.sparse",
     "StructuralAUC": "skauc.structural",
@@ -25,7 +26,7 @@ _HOMES = {
     "read_table": "skauc.app.tables",
     "make_report": "skauc.report",
 }
-_SUBPACKAGES = ("metrics", "online", "persistence", "plotting", "report")
+_SUBPACKAGES = ("explain", "metrics", "online", "persistence", "plotting", "report")
 
 __all__ = [*_HOMES, *_SUBPACKAGES, "__version__"]
 

@@ -1,9 +1,10 @@
-"""What every ranking classifier shares: scores, callbacks, doc links, all-or-nothing fits."""
+"""What every ranking classifier shares: scores, all-or-nothing fits, callbacks, doc links."""
 
 from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,12 +13,16 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.engines import cluster_engine, is_on_cluster
+from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
+from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
 from skauc.model import Model
+from skauc.support import quiet_overflow
 from skauc.validation import check_rows
 
 try:
@@ -25,86 +30,20 @@ try:
 except ImportError:  # scikit-learn < 1.9
     CallbackSupportMixin = None
 
+GUIDE = "methods.md"
+# If this many different rows have the same score, a user has probably made a mistake.
+MANY_ROWS = 20
+# A kernel value below this adds nothing to a score.
+FAR = 1e-12
+
 Attributes = Callable[[], dict]
 
 
-if CallbackSupportMixin is not None:
-
-    @dataclass(frozen=True)
-    class _Reporter:
-        """One fit's root task and the data that its callbacks may ask for."""
-
-        estimator: object
-        root: object
-        data: dict
-
-        def task(self, name: str, attributes: Attributes) -> bool:
-            """Report a finished task; return whether a callback wants the fit to end."""
-            task = self.root.subcontext(task_name=name)
-            task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
-            return task.call_on_fit_task_end(
-                estimator=self.estimator, reconstruction_attributes=attributes, **self.data
-            )
-
-        def end(self, attributes: Attributes) -> None:
-            """Report the end of the fit."""
-            self.root.call_on_fit_task_end(
-                estimator=self.estimator, reconstruction_attributes=attributes, **self.data
-            )
-
-    class CallbackMixin(CallbackSupportMixin):
-        """Callback support for estimators that fit in steps: a centre, or an epoch, at a time."""
-
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
-            metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-            data = {"X": X, "y": y, "metadata": metadata}
-            root = self._init_callback_context(max_subtasks=n_tasks)
-            root.call_on_fit_task_begin(estimator=self, **data)
-            return _Reporter(self, root, data)
-
-else:
-
-    def with_callbacks(method):
-        """Return the method as it is."""
-        return method
-
-    class _Reporter:
-        """Calls plain functions after each task."""
-
-        def __init__(self, estimator, callbacks, n_tasks):
-            self.estimator, self.callbacks, self.n_tasks = estimator, callbacks, n_tasks
-            self.n_done = 0
-
-        def task(self, name: str, attributes: Attributes) -> bool:
-            """Report a finished task; return whether a callback wants the fit to end."""
-            self.n_done += 1
-            if not self.callbacks:
-                return False
-            fitted = copy.copy(self.estimator)
-            vars(fitted).update(attributes())
-            answers = [call(fitted, self.n_done, self.n_tasks) for call in self.callbacks]
-            return any(answers)
-
-        def end(self, attributes: Attributes) -> None:
-            """Report nothing: the last task said it all."""
-
-    class CallbackMixin:
-        """Plain callbacks for scikit-learn versions without a callback API."""
-
-        def set_callbacks(self, *callbacks):
-            """Set functions ``callback(fitted_estimator, n_done, n_tasks)`` and return self."""
-            self._plain_callbacks = callbacks
-            return self
-
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
-            return _Reporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)
-
-
-GUIDE = "methods.md"
+# -- links from scikit-learn's diagrams -------------------------------------------------------
 
 
 class DocLinkMixin:
-    """Makes scikit-learn's HTML diagram link to our documentation; put it before BaseEstimator."""
+    """Links scikit-learn's HTML diagram to our guide. It must come before `BaseEstimator`."""
 
     _doc_link_module = "skauc"
 
@@ -117,55 +56,38 @@ class DocLinkMixin:
 
 
 def docs_url() -> str:
-    """Return the address of the guide's folder."""
-    given = os.environ.get("SKAUC_DOCS_URL") or _published()
-    return given.rstrip("/") if given else _installed().as_uri()
+    """Return the URL of the guide's folder: $SKAUC_DOCS_URL, the published one, or a local one."""
+    given = os.environ.get("SKAUC_DOCS_URL") or _published_url()
+    return given.rstrip("/") if given else _local_folder().as_uri()
 
 
 @cache
-def _published() -> str | None:
-    """Return the address of the documentation in the metadata of the package, if it has one."""
+def _published_url() -> str | None:
+    """Return the documentation's URL from the metadata of the installed package, if any."""
     try:
-        addresses = metadata.metadata("skauc").get_all("Project-URL") or []
+        urls = metadata.metadata("skauc").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         return None
-    by_label = dict(address.split(", ", 1) for address in addresses)
+    by_label = dict(url.split(", ", 1) for url in urls)
     return by_label.get("Documentation")
 
 
 @cache
-def _installed() -> Path:
-    """Return the folder of the guide: inside of the package, or beside it in a checkout."""
+def _local_folder() -> Path:
+    """Return the guide's folder, which is in the installed package, or in docs in a checkout."""
     package = Path(__file__).resolve().parent
-    places = (package / "guide", package.parents[1] / "docs" / "guide")
-    return next((place for place in places if (place / GUIDE).exists()), places[0])
+    folders = (package / "guide", package.parents[1] / "docs" / "guide")
+    return next((folder for folder in folders if (folder / GUIDE).exists()), folders[0])
 
 
-@contextmanager
-def unchanged_on_error(estimator) -> Iterator[None]:
-    """Give an estimator back the fitted attributes it had, if any, when its fit fails."""
-    before = fitted_attributes(estimator)
-    try:
-        yield
-    except BaseException:
-        for name in fitted_attributes(estimator):
-            delattr(estimator, name)
-        vars(estimator).update(before)
-        raise
-
-
-def fitted_attributes(estimator) -> dict:
-    """Return what a fit has set."""
-    hidden = ("_model", "_models", "_state")
-    names = (name for name in vars(estimator) if name.endswith("_") or name in hidden)
-    return {name: vars(estimator)[name] for name in names}
+# -- the classifier ---------------------------------------------------------------------------
 
 
 class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
-    """Scores, labels and AUC of a fitted model in ``_model``.
+    """Scores, labels and AUC of the fitted model in ``_model``.
 
-    Everything that reads a fitted classifier, such as a model file, a report or a graph of ONNX,
-    finds what it scores by there. The sign of a score is the prediction.
+    Model files, reports and ONNX graphs read ``_model`` as well. A row with a positive score is
+    predicted positive.
     """
 
     _model: Model
@@ -177,7 +99,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     def decision_function(self, X):
-        """Return scores that rank the rows; positive ones are predicted positive.
+        """Return scores that rank the rows. Rows with positive scores are predicted positive.
 
         Parameters
         ----------
@@ -187,27 +109,32 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            Higher means more likely positive.
+            A higher score means that the row is more likely positive. Scores are finite: a row
+            whose score would overflow raises an `InvalidDataError`.
         """
         check_is_fitted(self)
         if is_on_cluster(X):
             return cluster_engine().lazily(self, "decision_function", X, np.float64)
         X = check_rows(self, X)
-        return self._model.scores(X, getattr(self, "n_jobs", None))
+        model = self._model
+        scores = model.scores(X, getattr(self, "n_jobs", None))
+        if len(scores) >= MANY_ROWS and scores[0] == scores[-1] and np.ptp(scores) == 0:
+            _warn_if_far_from_centres(self, model, X)
+        return scores
 
     def make_decision_function(self):
-        """Return `decision_function` as a plain function that checks nothing.
+        """Return `decision_function` as a plain function without any checks.
 
-        Its centres are prepared once, so that one row takes a few microseconds: for a service
-        that scores rows as they come. It keeps the model of now, whatever becomes of the
-        estimator, runs in the calling thread alone, and may be called from several.
+        The centres are prepared once, so that a single row takes a few microseconds. Use it in a
+        service that scores rows one by one. The function keeps the current model even if the
+        estimator is fitted again. It runs in the calling thread and may be called from several.
 
         Returns
         -------
         score : callable
-            ``score(rows)`` takes a finite two-dimensional array of floats, a row a line, with the
-            columns in the order of the training rows, and returns the scores of
-            ``decision_function(rows)``. What it makes of anything else is not defined.
+            ``score(rows)`` takes a finite two-dimensional array of floats, one row per sample, with
+            the columns in the order of the training data. It returns the same scores as
+            ``decision_function(rows)``. The result for any other input is undefined.
 
         Examples
         --------
@@ -233,13 +160,22 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Members of ``classes_``.
+            One of ``classes_`` per row.
         """
         check_is_fitted(self)
         if is_on_cluster(X):
             return cluster_engine().lazily(self, "predict", X, self.classes_.dtype)
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
+
+    @property
+    def predict_proba(self):
+        """Not available: scores rank rows and are not probabilities."""
+        raise AttributeError(
+            f"{type(self).__name__} has no `predict_proba`: its scores rank rows and are not "
+            "probabilities. Wrap it in sklearn.calibration.CalibratedClassifierCV(model, "
+            "ensemble=False) for calibrated probabilities, or rank by `decision_function`."
+        )
 
     def score(self, X, y, sample_weight=None):
         """Return the area under the ROC curve.
@@ -249,7 +185,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows to score.
         y : array-like of shape (n_samples,)
-            True labels, of both classes.
+            True labels. Both classes must occur.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -262,8 +198,68 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
 
 
+def _warn_if_far_from_centres(estimator, model: Model, X: Rows) -> None:
+    """Warn that all rows have the same score, if that is because the kernel is zero there."""
+    if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
+        return
+    with quiet_overflow():
+        some = model.scaled(X[:MANY_ROWS])
+        values = model.kernel.columns(same_format(model.centres, some), np.float64)(some)
+    if values.max() > FAR:
+        return
+    lows, highs = _ranges(X)
+    if np.array_equal(lows, highs):
+        return
+    centres = model.centres if model.scaling is None else model.scaling.inverse(model.centres)
+    centre_lows, centre_highs = _ranges(centres)
+    with np.errstate(over="ignore"):
+        column = int(np.argmax(np.maximum(lows - centre_highs, centre_lows - highs)))
+    names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
+    warnings.warn(
+        f"All {X.shape[0]} rows have the same score: each of them is far from every centre of the "
+        f"model. Column {names[column]!r} is between {lows[column]:.4g} and {highs[column]:.4g} in "
+        f"these rows, and between {centre_lows[column]:.4g} and {centre_highs[column]:.4g} in the "
+        "centres. Scale the rows like the training rows: put the scaler and the model into one "
+        "pipeline. If they are scaled alike, lower `gamma`.",
+        ConstantScoresWarning,
+        stacklevel=3,
+    )
+
+
+def _ranges(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest value of each column."""
+    if sparse.issparse(rows):
+        return rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
+    return rows.min(axis=0), rows.max(axis=0)
+
+
+# -- fitted attributes ------------------------------------------------------------------------
+
+
+@contextmanager
+def unchanged_on_error(estimator) -> Iterator[None]:
+    """Restore the fitted attributes of an estimator, if it had any, when its fit fails."""
+    before = fitted_attributes(estimator)
+    try:
+        yield
+    except FitInterruptedError:
+        raise  # the estimator keeps the model that it has reached
+    except BaseException:
+        for name in fitted_attributes(estimator):
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise
+
+
+def fitted_attributes(estimator) -> dict:
+    """Return the attributes that a fit has set."""
+    hidden = ("_model", "_models", "_state")
+    names = (name for name in vars(estimator) if name.endswith("_") or name in hidden)
+    return {name: vars(estimator)[name] for name in names}
+
+
 def support_attributes(model: Model) -> dict:
-    """Return the fitted attributes of a classifier that is one model, linear or of rows."""
+    """Return the fitted attributes of a linear classifier, or of one with support vectors."""
     common = {
         "intercept_": model.intercept,
         "gamma_": getattr(model.kernel, "gamma", None),
@@ -277,3 +273,88 @@ def support_attributes(model: Model) -> dict:
         "support_": model.indices,
         "support_vectors_": model.centres,
     }
+
+
+# -- callbacks --------------------------------------------------------------------------------
+#
+# scikit-learn has a callback API since version 1.9. With older versions, callbacks are plain
+# functions. Both give estimators the same two names, `CallbackMixin` and `with_callbacks`.
+
+if CallbackSupportMixin is not None:
+
+    @dataclass(frozen=True)
+    class _Reporter:
+        """The root task of one fit, and the data that callbacks may ask for."""
+
+        estimator: object
+        root: object
+        data: dict
+
+        def task(self, name: str, attributes: Attributes) -> bool:
+            """Report a finished task; return whether a callback asks to stop the fit."""
+            task = self.root.subcontext(task_name=name)
+            task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+            return task.call_on_fit_task_end(
+                estimator=self.estimator, reconstruction_attributes=attributes, **self.data
+            )
+
+        def expect(self, n_tasks: int) -> None:
+            """Correct the number of tasks."""
+            self.root.max_subtasks = n_tasks
+
+        def end(self, attributes: Attributes) -> None:
+            """Report the end of the fit."""
+            self.root.call_on_fit_task_end(
+                estimator=self.estimator, reconstruction_attributes=attributes, **self.data
+            )
+
+    class CallbackMixin(CallbackSupportMixin):
+        """Callbacks for estimators that fit in steps, such as centres or epochs."""
+
+        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
+            metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+            data = {"X": X, "y": y, "metadata": metadata}
+            root = self._init_callback_context(max_subtasks=n_tasks)
+            root.call_on_fit_task_begin(estimator=self, **data)
+            return _Reporter(self, root, data)
+
+else:
+
+    def with_callbacks(method):
+        """Return the method unchanged."""
+        return method
+
+    class _Reporter:
+        """Calls plain functions after each task."""
+
+        def __init__(self, estimator, callbacks, n_tasks):
+            self.estimator, self.callbacks, self.n_tasks = estimator, callbacks, n_tasks
+            self.n_done = 0
+
+        def task(self, name: str, attributes: Attributes) -> bool:
+            """Report a finished task; return whether a callback asks to stop the fit."""
+            self.n_done += 1
+            if not self.callbacks:
+                return False
+            fitted = copy.copy(self.estimator)
+            vars(fitted).update(attributes())
+            answers = [call(fitted, self.n_done, self.n_tasks) for call in self.callbacks]
+            return any(answers)
+
+        def expect(self, n_tasks: int) -> None:
+            """Correct the number of tasks."""
+            self.n_tasks = n_tasks
+
+        def end(self, attributes: Attributes) -> None:
+            """Do nothing: plain callbacks hear of tasks only."""
+
+    class CallbackMixin:
+        """Plain callbacks, for scikit-learn versions without a callback API."""
+
+        def set_callbacks(self, *callbacks):
+            """Set functions ``callback(fitted_estimator, n_done, n_tasks)`` and return self."""
+            self._plain_callbacks = callbacks
+            return self
+
+        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
+            return _Reporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)

@@ -1,12 +1,12 @@
-"""Errors that tell what was wrong, the value, and what to do about it."""
+"""Errors and warnings. Each says what was wrong, which value was found, and what to do."""
 
 
 class InvalidParameterError(ValueError):
-    """A parameter has a value that it cannot have."""
+    """A parameter has a value that is not allowed."""
 
 
 class InvalidDataError(ValueError):
-    """The data cannot be learnt from, or do not fit the model."""
+    """The data cannot be used: they are malformed, or they do not match the model."""
 
 
 class MissingPackageError(ImportError):
@@ -14,11 +14,35 @@ class MissingPackageError(ImportError):
 
 
 class ModelFileError(ValueError):
-    """A model cannot be stored, or a file is not a model file that can be trusted."""
+    """A model cannot be saved, or a file is not a valid model file."""
 
 
 class ClusterLostError(RuntimeError):
     """The scheduler of a cluster died, or cannot be reached any more."""
+
+
+class PositiveLabelWarning(UserWarning):
+    """The rarer of two text labels sorts first, so that `fit` takes it for the negative class."""
+
+
+class ConstantScoresWarning(UserWarning):
+    """All rows have the same score because every row is far from every centre of the model."""
+
+
+class FitInterruptedError(KeyboardInterrupt):
+    """A fit was interrupted from the keyboard. ``path`` is what it had found by then."""
+
+    def __init__(self, path):
+        super().__init__("The fit was interrupted. The estimator keeps the model it had reached.")
+        self.path = path
+
+
+class UnscaledFeaturesWarning(UserWarning):
+    """The features have such different spreads that the kernel hardly sees some of them."""
+
+
+class SkippedSettingsWarning(UserWarning):
+    """A search does not try some settings, because they would take too much memory or time."""
 
 
 KERNEL_OVERFLOW = (

@@ -9,8 +9,10 @@ from itertools import groupby
 import numpy as np
 
 from skauc.engines.expansion import Scorer, map_rows
+from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
 from skauc.kernels import Kernel, Linear, Rows
+from skauc.support import quiet_overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +53,10 @@ class Model:
         return rows if self.scaling is None else self.scaling.transform(rows)
 
     def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
-        """Return the scores of the rows."""
-        return map_rows(self.scorer(rows), rows, len(self.coef), (), n_jobs)
+        """Return the scores of the rows, or raise an error if one overflows."""
+        with quiet_overflow():
+            scores = map_rows(self.scorer(rows), rows, len(self.coef), (), n_jobs)
+        return check_finite_scores(scores, rows)
 
     def scorer(self, like: Rows) -> Scorer:
         """Return the function that scores a block of rows of this format and precision."""
@@ -106,4 +110,19 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
             intercept=intercepts,
             scaling=widest.scaling,
         )
-        yield from map_rows(score, rows, len(coef), (len(members),), n_jobs).T
+        with quiet_overflow():
+            scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
+        yield from check_finite_scores(scores, rows).T
+
+
+def check_finite_scores(scores: np.ndarray, rows: Rows) -> np.ndarray:
+    """Return the scores, or raise an error that names the first row whose score overflows."""
+    finite = np.isfinite(scores)
+    if finite.all():
+        return scores
+    row = int(np.argmin(finite if finite.ndim == 1 else finite.all(axis=1)))
+    largest = abs(rows[[row]]).max()
+    raise InvalidDataError(
+        f"The score of row {row} of `X` overflows: the row has a value of magnitude {largest:.3g}. "
+        "Correct the value, or scale the features of the training rows and of these rows alike."
+    )

@@ -1,10 +1,15 @@
-"""A model taken apart: the preprocessing that rows go through, and the classifier at its heart."""
+"""Unwrap a fitted model: the preprocessing steps, the classifier inside, and its scores.
+
+A model is often a classifier inside a pipeline, a calibration, a threshold or a search. Reports,
+displays and model files need the classifier itself and the steps before it.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,55 +25,63 @@ from skauc.exceptions import InvalidParameterError
 from skauc.model import Model
 from skauc.validation import check_rows
 
-# Wrappers that choose where a row is flagged, and wrappers that leave the scores as they are.
+# Wrappers that set a threshold, and wrappers that change neither the scores nor the threshold.
 THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 TRANSPARENT = (FrozenEstimator, BaseSearchCV)
 
 
 @dataclass(frozen=True, eq=False)
-class OpenedModel:
-    """The fitted steps before a classifier, the classifier, and what wrappers do with its score.
+class UnwrappedModel:
+    """A classifier without its wrappers.
 
-    The classifier is None for an ensemble of several, and for scores that are calibrated twice.
-    The calibrator makes probabilities of its scores; the threshold is one for probabilities where
-    there are some, for scores otherwise.
+    Attributes
+    ----------
+    steps : tuple of transformers
+        The fitted steps before the classifier.
+    classifier : estimator or None
+        The classifier. None if the model averages several classifiers or calibrates twice.
+    calibrator : object or None
+        Maps the scores of the classifier to probabilities.
+    threshold : float or None
+        Threshold for the probabilities if there is a calibrator, for the scores otherwise. None if
+        no wrapper sets a threshold.
     """
 
-    steps: tuple
-    classifier: object | None
-    calibrator: object | None = None
+    steps: tuple[Any, ...]
+    classifier: Any
+    calibrator: Any = None
     threshold: float | None = None
 
     @property
     def model(self) -> Model | None:
-        """What the classifier scores by, None for one of another library."""
+        """The kernel expansion of a skauc classifier, None for classifiers of other libraries."""
         is_own = isinstance(self.classifier, RankingClassifier)
         return self.classifier._model if is_own else None
 
     @property
     def train_auc(self) -> float | None:
-        """The AUC on the training rows, where the classifier remembers it."""
+        """AUC on the training rows, None if the classifier does not record it."""
         path = getattr(self.classifier, "path_", None)
         return float(path[-1].train_auc) if path else None
 
     def scaled(self, X):
-        """Return rows as the kernel sees them."""
+        """Return the rows that the kernel is evaluated on."""
         return self.model.scaled(check_rows(self.classifier, self.transform(X)))
 
     def transform(self, X):
-        """Return rows as the classifier sees them."""
+        """Apply the steps before the classifier."""
         for step in self.steps:
             X = step.transform(X)
         return X
 
     def inverse_transform(self, rows: np.ndarray) -> np.ndarray | None:
-        """Return rows as they were before the steps, or None where they cannot be undone.
+        """Undo the steps before the classifier, or return None if that is not possible.
 
-        They can where each step keeps the number of features, has an inverse, and the steps take
-        what it returns back to the rows.
+        It is possible if each step has an inverse and keeps the number of features, and if
+        transforming the result gives the rows again.
         """
         undone = rows
-        # Names that rows no longer have are nothing to warn of here.
+        # The rows have no column names here, so warnings about names do not apply.
         with warnings.catch_warnings(action="ignore"):
             try:
                 for step in reversed(self.steps):
@@ -76,12 +89,12 @@ class OpenedModel:
                     if undone.shape != rows.shape:
                         return None
                 again = as_dense(self.transform(undone))
-            except Exception:  # whatever it was, the step cannot undo itself
+            except Exception:  # any error means that the step has no usable inverse
                 return None
         return undone if np.allclose(again, rows, rtol=1e-4, atol=1e-6) else None
 
     def feature_names(self) -> list[str]:
-        """Return the names of the classifier's features."""
+        """Return the feature names of the classifier."""
         n_features = self.classifier.n_features_in_
         named = getattr(self.classifier, "feature_names_in_", None)
         if named is None and self.steps:
@@ -92,14 +105,15 @@ class OpenedModel:
 
 
 def as_dense(rows) -> np.ndarray:
-    """Return rows as an array of floats."""
+    """Convert rows to a dense array of floats."""
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=float)
 
 
 def layers_of(model) -> Iterator:
-    """Yield a model, what it wraps, what that wraps, down to the classifier at its heart.
+    """Yield a model, the estimator that it wraps, and so on down to the classifier.
 
-    Of a pipeline it is the last step, of an ensemble of calibrated models the first of them.
+    The layer inside a pipeline is its last step. The layer inside several calibrated classifiers
+    is the first of them.
     """
     while model is not None:
         yield model
@@ -107,14 +121,14 @@ def layers_of(model) -> Iterator:
 
 
 def _inside(model):
-    """Return the fitted estimator that a wrapper holds, None for what is no wrapper."""
+    """Return the fitted estimator inside a wrapper, None if the model is not a wrapper."""
     if isinstance(model, Pipeline):
         return model.steps[-1][1]
-    if isinstance(model, FrozenEstimator):  # which has all attributes of what it holds
+    if isinstance(model, FrozenEstimator):  # it forwards all attributes of its estimator
         return model.estimator
     if hasattr(model, "calibrated_classifiers_"):
         return model.calibrated_classifiers_[0].estimator
-    if isinstance(model, RankingClassifier):  # a search of ours holds what it has found, too
+    if isinstance(model, RankingClassifier):  # SparseKernelAUCCV has a best estimator too
         return None
     for name in ("best_estimator_", "estimator_", "estimator"):
         inner = getattr(model, name, None)
@@ -124,36 +138,36 @@ def _inside(model):
 
 
 def first_step(model):
-    """Return the step that meets the rows first."""
+    """Return the first step that the rows go through."""
     for layer in layers_of(model):
         if isinstance(layer, Pipeline):
             return first_step(layer.steps[0][1])
     return layer
 
 
-def open_model(model) -> OpenedModel:
-    """Take wrappers off: pipelines, calibration, thresholds, searches and frozen estimators."""
+def unwrap(model) -> UnwrappedModel:
+    """Unwrap pipelines, calibrations, thresholds, searches and frozen estimators."""
     steps, calibrator, threshold = [], None, None
     for layer in layers_of(model):
         if isinstance(layer, Pipeline):
             steps += [step for _, step in layer.steps[:-1] if step not in (None, "passthrough")]
         elif isinstance(layer, CalibratedClassifierCV):
             if calibrator is not None or len(layer.calibrated_classifiers_) != 1:
-                return OpenedModel(tuple(steps), None)
+                return UnwrappedModel(tuple(steps), None)
             calibrator = layer.calibrated_classifiers_[0].calibrators[0]
         elif isinstance(layer, THRESHOLDED):
             if threshold is not None or calibrator is not None:
-                continue  # wrappers further out do not look at labels
+                continue  # an outer wrapper decides; this threshold is not used
             threshold = getattr(layer, "best_threshold_", getattr(layer, "threshold", None))
         elif not isinstance(layer, TRANSPARENT):
             break
     if threshold == "auto":
         threshold = 0.0 if calibrator is None else 0.5
-    return OpenedModel(tuple(steps), layer, calibrator, threshold)
+    return UnwrappedModel(tuple(steps), layer, calibrator, threshold)
 
 
 def _without_prefixes(names: list[str]) -> list[str]:
-    """Return names without what `ColumnTransformer` puts before them, if they stay different."""
+    """Remove the prefixes of `ColumnTransformer` if the names stay distinct."""
     short = [name.rpartition("__")[2] for name in names]
     return short if len(set(short)) == len(names) else names
 
@@ -162,26 +176,24 @@ def _names_out(steps) -> np.ndarray | None:
     named_steps = [(str(number), step) for number, step in enumerate(steps)]
     try:
         return Pipeline(named_steps).get_feature_names_out()
-    except (AttributeError, ValueError):  # a step that does not tell, or has seen no names
+    except (AttributeError, ValueError):  # a step without names
         return None
 
 
 def ranking_scores(model, X) -> np.ndarray:
-    """Return `decision_function` or, where there is none, the probability of the second class."""
-    if hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X))
-    else:
-        scores = positive_probabilities(model, X)
-    if scores is None or scores.ndim != 1:
+    """Return `decision_function`, or the probability of the second class if there is none."""
+    has_scores = hasattr(model, "decision_function")
+    scores = model.decision_function(X) if has_scores else positive_probabilities(model, X)
+    if scores is None or np.ndim(scores) != 1:
         raise InvalidParameterError(
-            f"`model` must be a binary classifier with `decision_function` or `predict_proba`; got "
-            f"{type(model).__name__}. Pass a fitted classifier of two classes."
+            "`model` must be a binary classifier with `decision_function` or `predict_proba`; got "
+            f"{type(model).__name__}."
         )
-    return scores
+    return np.asarray(scores)
 
 
 def positive_probabilities(model, X) -> np.ndarray | None:
-    """Return the probability of the second class, or None where the model gives none."""
+    """Return the probability of the second class, None if the model has no `predict_proba`."""
     if not hasattr(model, "predict_proba"):
         return None
     return np.asarray(model.predict_proba(X))[:, 1]

@@ -1,51 +1,41 @@
-"""The one door in: parameters and (X, y, sample_weight) come out clean or not at all."""
+"""Checks of parameters and arrays. Every error says what was wrong, the value, and the remedy."""
 
 from __future__ import annotations
 
 import math
 import sys
 from collections.abc import Iterable
+from datetime import date
 from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
-
-def is_tensor(values) -> bool:
-    """Tell whether this is a tensor of torch's, without importing torch for it."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(values, torch.Tensor)
-
-
-def on_host(values):
-    """Return a tensor of torch's, wherever it is, as a NumPy array; anything else as it is."""
-    if not is_tensor(values):
-        return values
-    values = values.detach().cpu()
-    # NumPy has no such numbers.
-    return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
-
-
 FLOAT_DTYPES = (np.float64, np.float32)
-# Numbers in a block of rows that is looked at without scikit-learn: beyond it that costs nothing.
+# Blocks of up to this many numbers are checked without scikit-learn. In larger blocks the time
+# that this saves does not matter.
 _MOST_CLEAN = 10_000
 
 
+# -- parameters -------------------------------------------------------------------------------
+
+
 def check_whole_number(name: str, value, minimum: int, advice: str) -> int:
-    """Return ``value`` as an int, or say why it is not a whole number of at least ``minimum``."""
+    """Return ``value`` as an int, or raise an error if it is not an integer >= ``minimum``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise InvalidParameterError(
-            f"`{name}` must be a whole number of at least {minimum}; got {value!r}. {advice}"
+            f"`{name}` must be an integer of at least {minimum}; got {value!r}. {advice}"
         )
     return int(value)
 
 
 def check_positive(name: str, value, advice: str) -> float:
-    """Return ``value`` as a float, or say why it is not a finite number above zero."""
+    """Return ``value`` as a float, or raise an error if it is not finite and greater than 0."""
     if not is_number(value) or not math.isfinite(value) or value <= 0:
         raise InvalidParameterError(
             f"`{name}` must be a finite number greater than 0; got {value!r}. {advice}"
@@ -54,7 +44,7 @@ def check_positive(name: str, value, advice: str) -> float:
 
 
 def check_fraction(name: str, value, advice: str) -> float:
-    """Return ``value`` as a float, or say why it is not strictly between 0 and 1."""
+    """Return ``value`` as a float, or raise an error if it is not strictly between 0 and 1."""
     if not is_number(value) or not 0 < value < 1:
         raise InvalidParameterError(
             f"`{name}` must be a number between 0 and 1, both excluded; got {value!r}. {advice}"
@@ -63,11 +53,9 @@ def check_fraction(name: str, value, advice: str) -> float:
 
 
 def check_boolean(name: str, value) -> bool:
-    """Return ``value``, or say that it must be True or False."""
+    """Return ``value`` as a bool, or raise an error if it is not one."""
     if not isinstance(value, bool | np.bool_):
-        raise InvalidParameterError(
-            f"`{name}` must be True or False; got {value!r}. Use one of the two."
-        )
+        raise InvalidParameterError(f"`{name}` must be True or False; got {value!r}.")
     return bool(value)
 
 
@@ -78,79 +66,201 @@ def check_refine(value) -> None:
     if not isinstance(value, Integral) or value < 1:
         raise InvalidParameterError(
             f"`refine` must be True, False or a number of steps of at least 1; got {value!r}. Use "
-            "True to have rows held out decide, or for instance 10."
+            "True to let validation rows decide, or for instance 10."
         )
 
 
 def check_n_jobs(value) -> None:
-    """Raise an error unless ``value`` is None or a whole number other than 0."""
+    """Raise an error unless ``value`` is None or an integer other than 0."""
     if value is None:
         return
     if not isinstance(value, Integral) or isinstance(value, bool) or value == 0:
         raise InvalidParameterError(
-            f"`n_jobs` must be None or a whole number other than 0; got {value!r}. "
+            f"`n_jobs` must be None or an integer other than 0; got {value!r}. "
             "Use -1 for all cores."
         )
 
 
 def check_choice(name: str, value, choices: Iterable[str]) -> str:
-    """Return ``value``, or list the words that ``name`` can be."""
+    """Return ``value``, or raise an error that lists the choices."""
     choices = tuple(choices)
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(repr(choice) for choice in choices)
-        raise InvalidParameterError(
-            f"`{name}` must be one of {words}; got {value!r}. Use one of these words."
-        )
+        raise InvalidParameterError(f"`{name}` must be one of {words}; got {value!r}.")
     return value
 
 
 def is_sequence(value) -> bool:
-    """Tell whether the value is a sequence of values, which may be ragged, and not a word."""
+    """Tell whether the value is a sequence, which may be ragged, and not a string."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return not isinstance(value, str | bytes) and hasattr(value, "__len__")
 
 
 def is_number(value) -> bool:
-    """Tell whether the value is a real number and not a truth value."""
+    """Tell whether the value is a real number and not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def check_graded(estimator, X, y, sample_weight=None):
-    """Validate rows with grades; return them, the grades there are, each row's, and the weights.
+# -- rows -------------------------------------------------------------------------------------
 
-    Two labels can be of any kind, more must be numbers, for their order to mean something.
+
+def is_tensor(values) -> bool:
+    """Tell whether the value is a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
+
+def on_host(values):
+    """Return a torch tensor, on any device, as a NumPy array; return anything else unchanged."""
+    if not is_tensor(values):
+        return values
+    values = values.detach().cpu()
+    # NumPy has no bfloat16.
+    return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
+
+
+def check_features(estimator, X, y="no_validation", *, reset: bool = True):
+    """Validate X, and y if given, by scikit-learn's rules; return finite rows as `tidy` does.
+
+    scikit-learn's messages about missing values and text recommend other classifiers. The ones
+    raised here say where the value is and how to prepare the table.
     """
-    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES))
-    classes, codes = _check_grades("y", y)
-    weights = check_weights(sample_weight, X)
-    _check_no_negative_weight(weights)
-    return tidy(X), classes, codes, weights
-
-
-def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
-    """Validate grades to score against; return the rank of each row's, and the weights."""
-    column = check_column("y", y_true, "Pass one grade a row.")
-    if len(column) != n_rows:
-        raise InvalidDataError(
-            f"`y` must be as long as `X`; got {len(column)} and {n_rows}. Pass one grade a row."
+    X = on_host(X)
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=list(FLOAT_DTYPES),
+            ensure_all_finite=False,
         )
-    _, codes = _check_grades("y", column)
-    if sample_weight is None:
-        return codes, np.ones(n_rows)
-    weights = _check_numbers("sample_weight", sample_weight, n_rows, "Pass one weight a row.")
-    _check_no_negative_weight(weights)
-    return codes, weights
+    except (TypeError, ValueError) as error:
+        _explain_unreadable(estimator, X, error)
+        raise
+    if isinstance(y, str):  # scikit-learn's "no_validation"
+        return _check_finite(estimator, tidy(checked))
+    rows, labels = checked
+    return _check_finite(estimator, tidy(rows)), native(labels)
 
 
-def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
-    labels, codes = unique_labels(name, grades)
-    if len(labels) > 2 and labels.dtype.kind not in "biuf":
-        raise InvalidDataError(
-            f"Grades must be numbers; `{name}` has {len(labels)} different values of type "
-            f"{labels.dtype}. Code them as numbers, the most relevant highest."
-        )
-    return labels, codes
+def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:
+    """Validate rows to predict: the same columns with the same names, and finite numbers."""
+    return X if _is_clean(estimator, X) else check_features(estimator, X, reset=False)
+
+
+def _is_clean(estimator, X) -> bool:
+    """Tell whether validation would return these rows unchanged.
+
+    This takes a tenth of the time of scikit-learn's validation, which dominates the time to
+    score a single row.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOAT_DTYPES
+        and 1 <= X.size <= _MOST_CLEAN
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
+
+
+def tidy(X):
+    """Return rows in native byte order; sparse rows without duplicates and with 32-bit indices."""
+    if not sparse.issparse(X):
+        return native(X)
+    if X.has_canonical_format and X.indices.dtype == np.int32 and X.dtype.isnative:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    X.data = native(X.data)
+    if X.nnz < np.iinfo(np.int32).max and X.shape[1] < np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
+
+
+def native(values: np.ndarray) -> np.ndarray:
+    """Return an array in the byte order of this machine, the only one that numba compiles for."""
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def _explain_unreadable(estimator, X, error: Exception) -> None:
+    """Raise an error that names the first cell of X with text, a date or `pandas.NA`, if any."""
+    is_about_cells = isinstance(error, TypeError) or "could not convert" in str(error)
+    found = _first_unreadable(X) if is_about_cells else None
+    if found is None:
+        return
+    row, column, value = found
+    if type(value).__name__ == "NAType":
+        raise _missing_value(estimator, f"row {row}, column {column!r}") from error
+    raise InvalidDataError(
+        f"{type(estimator).__name__} needs numbers; got {value!r} in row {row}, column {column!r} "
+        "of `X`. Put skauc.TablePreprocessor before it in a pipeline: it turns text, categories "
+        "and dates into numbers."
+    ) from error
+
+
+def _first_unreadable(X) -> tuple | None:
+    """Return the row, the column and the value of the first cell that is not a number."""
+    if hasattr(X, "columns"):
+        columns = [(name, np.asarray(X[name], dtype=object)) for name in X.columns]
+    elif sparse.issparse(X) or np.ndim(cells := np.asarray(X, dtype=object)) != 2:
+        return None
+    else:
+        columns = enumerate(cells.T)
+    for name, cells in columns:
+        for row, cell in enumerate(cells):
+            if isinstance(cell, date | np.datetime64) or type(cell).__name__ == "NAType":
+                return row, name, cell
+            if isinstance(cell, str) and not _reads_as_number(cell):
+                return row, name, str(cell)
+    return None
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_finite(estimator, X):
+    """Return the rows, or raise an error that says where a value is missing or infinite."""
+    values = X.data if sparse.issparse(X) else X
+    try:
+        with np.errstate(invalid="ignore"):  # scikit-learn adds the values up first
+            assert_all_finite(values)
+    except ValueError:
+        place = int(np.argmin(np.isfinite(values.ravel())))
+        value = values.ravel()[place]
+    else:
+        return X
+    if sparse.issparse(X):
+        row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
+    else:
+        row, column = divmod(place, X.shape[1])
+    names = getattr(estimator, "feature_names_in_", None)
+    where = f"row {row}, column {column if names is None else repr(names[column])}"
+    if np.isnan(value):
+        raise _missing_value(estimator, where)
+    raise InvalidDataError(
+        f"Input X contains infinity in {where}. Correct the value or leave the row out."
+    )
+
+
+def _missing_value(estimator, where: str) -> InvalidDataError:
+    return InvalidDataError(
+        f"Input X contains NaN in {where}. {type(estimator).__name__} does not accept missing "
+        "values. Fill them in with sklearn.impute.SimpleImputer, or use skauc.TablePreprocessor, "
+        "which does so."
+    )
+
+
+# -- labels and weights -----------------------------------------------------------------------
 
 
 def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
@@ -169,76 +279,84 @@ def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
 
 
 def check_weights(sample_weight, X) -> np.ndarray:
-    """Return one weight per row."""
+    """Return one weight per row, none of them negative."""
     if sample_weight is not None and not np.asarray(sample_weight).any():
         raise InvalidDataError(
             "`sample_weight` is zero in every row. Give the rows that count a positive weight."
         )
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    with np.errstate(over="ignore", under="ignore"):
-        squared = weights.sum() ** 2
-    if not np.isfinite(squared) or squared == 0:
-        raise InvalidDataError(
-            f"`sample_weight` sums up to {weights.sum()}, too much or too little to compute with. "
-            "Divide the weights by their mean."
-        )
+    check_no_negative_weight(weights)
+    total = float(weights.sum())
+    check_pair_weight(total, total)
     return weights
 
 
-def check_rows(estimator, X) -> np.ndarray | sparse.csr_array:
-    """Validate rows to predict: same columns, same names, finite numbers."""
-    if _is_clean(estimator, X):
-        return X
-    X = on_host(X)
-    return tidy(
-        validate_data(estimator, X, accept_sparse="csr", dtype=list(FLOAT_DTYPES), reset=False)
-    )
+def check_pair_weight(one: float, other: float) -> None:
+    """Raise an error if the product of two sums of weights overflows or underflows."""
+    product = one * other  # of Python floats, which do not warn
+    if not math.isfinite(product) or product < np.finfo(np.float64).tiny:
+        raise InvalidDataError(
+            f"`sample_weight` sums up to {min(one, other):.3g}, which is too large or too small to "
+            "compute with. Divide the weights by their mean."
+        )
 
 
-def _is_clean(estimator, X) -> bool:
-    """Tell whether validation would return these rows as they are.
-
-    It costs a tenth of scikit-learn's validation, most of the time that one row takes.
-    """
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in FLOAT_DTYPES
-        and 1 <= X.size <= _MOST_CLEAN
-        and X.shape[1] == getattr(estimator, "n_features_in_", None)
-        and not hasattr(estimator, "feature_names_in_")
-        and bool(np.isfinite(X).all())
-    )
+def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
+    """Raise an error unless each class has a row of positive weight, and no weight is negative."""
+    check_no_negative_weight(weights)
+    for code, label in enumerate(np.asarray(labels).tolist()):
+        if not weights[codes == code].any():
+            raise InvalidDataError(
+                f"`sample_weight` is 0 in every row of class {label!r}. "
+                "Give at least one row of each class a positive weight."
+            )
 
 
-def tidy(X):
-    """Return sparse rows without duplicate entries and with 32-bit indices; dense ones as is."""
-    if not sparse.issparse(X) or (X.has_canonical_format and X.indices.dtype == np.int32):
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    if X.nnz < np.iinfo(np.int32).max and X.shape[1] < np.iinfo(np.int32).max:
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return X
+def check_no_negative_weight(weights: np.ndarray) -> None:
+    """Raise an error that names the row of the lowest weight if that is negative."""
+    if weights.min() < 0:
+        row = int(np.argmin(weights))
+        raise InvalidDataError(
+            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. "
+            "Leave a row out by giving it weight 0."
+        )
+
+
+def unique_labels(name: str, column) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels in sorted order, and the index of each row's label."""
+    try:
+        labels, codes = np.unique(column, return_inverse=True)
+        missing = bool((labels != labels).any())  # only NaN differs from itself
+    except TypeError:
+        missing = True
+    if missing:
+        raise InvalidDataError(
+            f"`{name}` has missing labels, or labels that cannot be sorted together. "
+            "Leave rows without a label out, and use labels of one type."
+        )
+    return labels, codes
+
+
+# -- columns that metrics take ----------------------------------------------------------------
 
 
 def check_scored(y_true, y_score, sample_weight, pos_label):
-    """Validate what was passed to a metric; return scores, which are positive, and weights.
+    """Validate the arguments of a metric; return scores, which rows are positive, and weights.
 
     Rows of zero weight are left out.
     """
-    labels, codes = _check_labels(check_column("y_true", y_true, "Pass one label a row."))
-    scores = _check_numbers(
+    labels, codes = _check_labels(check_column("y_true", y_true, "Pass one label per row."))
+    scores = check_numbers(
         "y_score",
         y_score,
         len(codes),
-        "Pass one score a row, such as `decision_function(X)` or `predict_proba(X)[:, 1]`.",
+        "Pass one score per row, such as `decision_function(X)` or `predict_proba(X)[:, 1]`.",
     )
     if sample_weight is None:
         weights = np.ones(len(codes))
     else:
-        weights = _check_numbers(
-            "sample_weight", sample_weight, len(codes), "Pass one weight a row."
+        weights = check_numbers(
+            "sample_weight", sample_weight, len(codes), "Pass one weight per row."
         )
     check_class_weights(weights, labels, codes)
     positive = codes == _positive_code(labels, pos_label)
@@ -246,7 +364,7 @@ def check_scored(y_true, y_score, sample_weight, pos_label):
     return scores[counted], positive[counted], weights[counted]
 
 
-def check_column(name, values, advice) -> np.ndarray:
+def check_column(name: str, values, advice: str) -> np.ndarray:
     """Return values as an array of one dimension."""
     column = np.asarray(on_host(values))
     if column.ndim == 2 and column.shape[1] == 1:
@@ -258,7 +376,8 @@ def check_column(name, values, advice) -> np.ndarray:
     return column
 
 
-def _check_numbers(name, values, n_rows, advice) -> np.ndarray:
+def check_numbers(name: str, values, n_rows: int, advice: str) -> np.ndarray:
+    """Return values as an array of ``n_rows`` finite numbers."""
     column = check_column(name, values, advice)
     if len(column) != n_rows:
         raise InvalidDataError(
@@ -279,28 +398,8 @@ def _check_numbers(name, values, n_rows, advice) -> np.ndarray:
     return numbers
 
 
-def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
-    """Raise an error unless weights are at least 0 and each class has one above it."""
-    _check_no_negative_weight(weights)
-    for code, label in enumerate(np.asarray(labels).tolist()):
-        if not weights[codes == code].any():
-            raise InvalidDataError(
-                f"`sample_weight` is 0 in every row of class {label!r}. "
-                "Give at least one row of each class a positive weight."
-            )
-
-
-def _check_no_negative_weight(weights: np.ndarray) -> None:
-    if weights.min() < 0:
-        row = int(np.argmin(weights))
-        raise InvalidDataError(
-            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. "
-            "Leave a row out by giving it weight 0."
-        )
-
-
 def _check_labels(y_true) -> tuple[list, np.ndarray]:
-    """Return the two labels in sorted order and, for each row, which of them it has."""
+    """Return the two labels in sorted order, and the index of each row's label."""
     labels, codes = unique_labels("y_true", y_true)
     if len(labels) < 2:
         raise InvalidDataError(
@@ -314,22 +413,7 @@ def _check_labels(y_true) -> tuple[list, np.ndarray]:
     return labels.tolist(), codes
 
 
-def unique_labels(name: str, column) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels in sorted order and which of them each row has, or say why not."""
-    try:
-        labels, codes = np.unique(column, return_inverse=True)
-        missing = bool((labels != labels).any())  # only NaN differs from itself
-    except TypeError:
-        missing = True
-    if missing:
-        raise InvalidDataError(
-            f"`{name}` has missing labels, or labels that cannot be sorted together. "
-            "Leave rows without a label out, and use labels of one type."
-        )
-    return labels, codes
-
-
-def _positive_code(labels, pos_label) -> int:
+def _positive_code(labels: list, pos_label) -> int:
     if pos_label is None:
         return 1
     if pos_label not in labels:

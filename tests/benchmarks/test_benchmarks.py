@@ -9,10 +9,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks import curves, guard, layers, thread_curves
 from benchmarks.__main__ import WORKLOADS, parse
-from benchmarks.growth import Setting, make_data, measure
 from benchmarks.harness import Line, Options, interleave, to_lines
+from benchmarks.speed import curves, guard, layers, thread_curves
+from benchmarks.speed.growth import Setting, make_data, measure
 
 TINY = Options((1,), repeats=1, scale=0.002)
 
@@ -119,7 +119,7 @@ def test_growth_lines_make_a_figure(tmp_path):
 
 def test_the_gpu_engine_is_measured_beside_the_cpu_engine(tmp_path, monkeypatch, capsys):
     pytest.importorskip("torch", reason='needs pip install "skauc[gpu]"')
-    from benchmarks import gpu
+    from benchmarks.speed import gpu
 
     monkeypatch.setenv("SKAUC_GPU_DEVICE", "cpu")
     monkeypatch.setattr(gpu, "PASS_ROWS", 12_000)

@@ -1,4 +1,4 @@
-"""Draws by lot: of the right size, alike wherever the rows are, and at random."""
+"""Samples by hash: of the right size, independent of the partition, and random."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skauc.data.sampling import N_BITS, Drawn, Either, Lottery, draw_lots
+from skauc.data.sampling import N_BITS, AnyOf, HashOrder, HashRange, hash_rows
 from skauc.data.training import TrainingData
 
 CLASSES = np.array([0, 1])
@@ -29,21 +29,21 @@ def counts_of(mask, data):
 @given(st.integers(1, 3000), st.integers(0, 2**31 - 2), st.data())
 def test_a_draw_has_as_many_rows_of_each_class_as_asked_for(n_rows, seed, draw):
     data = make_data(n_rows, seed)
-    lottery = Lottery(data, seed)
-    first = [draw.draw(st.integers(0, count)) for count in lottery.counts]
+    order = HashOrder(data, seed)
+    first = [draw.draw(st.integers(0, count)) for count in order.counts]
     last = [
-        draw.draw(st.integers(low, high)) for low, high in zip(first, lottery.counts, strict=True)
+        draw.draw(st.integers(low, high)) for low, high in zip(first, order.counts, strict=True)
     ]
-    mask = lottery.between(tuple(first), tuple(last))(data)
+    mask = order.between(tuple(first), tuple(last))(data)
     assert counts_of(mask, data) == np.subtract(last, first).tolist()
 
 
 def test_draws_that_follow_each_other_share_no_row_and_leave_none_out():
     data = make_data(2000)
-    lottery = Lottery(data, 5)
-    one, other = lottery.between((0, 0), (50, 9)), lottery.between((50, 9), lottery.counts)
+    order = HashOrder(data, 5)
+    one, other = order.between((0, 0), (50, 9)), order.between((50, 9), order.counts)
     assert not (one(data) & other(data)).any()
-    assert (Either(one, other)(data) == (data.weights > 0)).all()
+    assert (AnyOf(one, other)(data) == (data.weights > 0)).all()
 
 
 class Divided:
@@ -70,15 +70,15 @@ def test_a_draw_does_not_depend_on_how_rows_are_divided(n_parts):
         )
         for a, b in pairwise(ends.tolist())
     ]
-    whole = Lottery(data, 3).between((0, 0), (100, 40))
-    divided = Lottery(Divided(parts), 3).between((0, 0), (100, 40))
+    whole = HashOrder(data, 3).between((0, 0), (100, 40))
+    divided = HashOrder(Divided(parts), 3).between((0, 0), (100, 40))
     assert whole == divided
     assert np.concatenate([whole(part) for part in parts]).tolist() == whole(data).tolist()
 
 
 def test_a_row_of_a_part_keeps_its_number():
     data = make_data(500)
-    drawn = Lottery(data, 1).between((0, 0), (60, 20))
+    drawn = HashOrder(data, 1).between((0, 0), (60, 20))
     rows = np.arange(100, 400, 7)
     assert (drawn(data.part(rows)) == drawn(data)[rows]).all()
     assert data.part(rows).part(np.array([2, 0])).row_numbers.tolist() == [114, 100]
@@ -88,22 +88,22 @@ def test_rows_of_zero_weight_have_no_say():
     data = make_data(500)
     counting = np.flatnonzero(data.weights)
     fewer = TrainingData(data.X[counting], data.positive[counting], data.weights[counting], CLASSES)
-    drawn, alone = (Lottery(rows, 1).between((5, 2), (60, 20)) for rows in (data, fewer))
+    drawn, alone = (HashOrder(rows, 1).between((5, 2), (60, 20)) for rows in (data, fewer))
     assert (drawn(data)[counting] == alone(fewer)).all()
 
 
-def test_lots_are_even_and_differ_between_seeds():
+def test_hashes_are_uniform_and_differ_between_seeds():
     numbers = np.arange(100_000)
-    lots = draw_lots(numbers, 0)
-    assert lots.min() >= 0
-    assert lots.max() < 1 << N_BITS
-    counts = np.bincount(lots >> (N_BITS - 4))
+    hashes = hash_rows(numbers, 0)
+    assert hashes.min() >= 0
+    assert hashes.max() < 1 << N_BITS
+    counts = np.bincount(hashes >> (N_BITS - 4))
     assert np.abs(counts / 6250 - 1).max() < 0.06
-    assert np.abs(np.corrcoef(lots[:-1], lots[1:])[0, 1]) < 0.01
-    other = draw_lots(numbers, 1)
-    assert np.intersect1d(lots, other).size < numbers.size
-    assert np.abs(np.corrcoef(lots, other)[0, 1]) < 0.01
+    assert np.abs(np.corrcoef(hashes[:-1], hashes[1:])[0, 1]) < 0.01
+    other = hash_rows(numbers, 1)
+    assert np.intersect1d(hashes, other).size < numbers.size
+    assert np.abs(np.corrcoef(hashes, other)[0, 1]) < 0.01
 
 
 def test_a_draw_is_a_few_numbers():
-    assert Drawn(0, (1, 2), (3, 4)) == Drawn(0, (1, 2), (3, 4))
+    assert HashRange(0, (1, 2), (3, 4)) == HashRange(0, (1, 2), (3, 4))

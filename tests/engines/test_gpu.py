@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from toys import KERNEL, grow, make_toy
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.data.training import TrainingData
 from skauc.engines import OrthonormalColumn, make_engine, read_training
 from skauc.engines.passes import Gradient, Hessian
@@ -45,9 +45,9 @@ def fit_both(model, X, y, **extra):
     "parameters",
     [
         {"selection": "orthogonal"},
-        {"selection": "greedy", "solver": "cg"},
-        {"selection": "exact", "n_candidates": 5, "n_basis": 3},
-        {"selection": "exhaustive", "n_candidates": 3, "n_basis": 3},
+        {"selection": Selection("greedy", solver="cg")},
+        {"selection": Selection("exact", n_candidates=5), "n_basis": 3},
+        {"selection": Selection("exhaustive", n_candidates=3), "n_basis": 3},
         {"selection": "random", "kernel": "laplacian"},
         {"selection": "kmeans"},
         {"linear_term": True, "gamma": [0.02, 0.1]},

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 
 X, y = make_classification(200, 5, class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0)
 
@@ -140,7 +140,7 @@ def test_progress_bar_of_a_search_over_a_pipeline(callback, capsys):
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 2, 200)], ids=["1", "weights"])
 def test_score_monitor(callback, weights):
     monitor = callback.ScoringMonitor(scoring=["roc_auc", "balanced_accuracy"])
-    model = make(retrain="always").set_callbacks(monitor).fit(X, y, weights)
+    model = make(selection=Selection(retrain="always")).set_callbacks(monitor).fit(X, y, weights)
     rows = monitor.get_logs().data
     scores = [row["roc_auc"] for row in rows if row["task_name"] == "centre"]
     stages = model.staged_decision_function(X)

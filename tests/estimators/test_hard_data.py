@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.exceptions import InvalidDataError
 
 X, y = make_classification(200, 5, class_sep=0.8, flip_y=0.05, n_redundant=0, random_state=0)
@@ -67,9 +67,10 @@ def test_rows_that_are_all_equal_cannot_be_ranked(selection):
 
 
 def test_duplicated_rows_give_the_model_of_a_larger_c():
-    model = make(n_candidates=1000).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    model = make(selection=Selection(n_candidates=1000)).fit(np.tile(X, (2, 1)), np.tile(y, 2))
     assert_allclose(
-        model.decision_function(X), make(C=2, n_candidates=1000).fit(X, y).decision_function(X)
+        model.decision_function(X),
+        make(C=2, selection=Selection(n_candidates=1000)).fit(X, y).decision_function(X),
     )
 
 
@@ -95,7 +96,7 @@ def test_constant_columns_work_with_every_kernel(kernel):
 def test_one_single_row_of_a_class(selection, lonely):
     labels = np.full(200, 1 - lonely)
     labels[np.argmax(X[:, 0])] = lonely
-    assert training_auc(make(selection=selection, n_candidates=30), X, labels) > 0.9
+    assert training_auc(make(selection=Selection(selection, n_candidates=30)), X, labels) > 0.9
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -105,7 +106,7 @@ def test_two_rows(selection):
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_fewer_rows_than_basis_functions_and_candidates(selection):
-    model = make(64, selection=selection, n_candidates=100, gamma=1.0)
+    model = make(64, selection=Selection(selection, n_candidates=100), gamma=1.0)
     assert training_auc(model, X[:20], y[:20]) == 1.0
     assert model.n_basis_ <= 20
 
@@ -156,7 +157,7 @@ def test_on_many_rows_extreme_units_work_or_are_refused(kernel, unit, many_rows)
 
 
 def test_units_beyond_all_computing_are_refused():
-    with pytest.raises(InvalidDataError, match=r"gamma='scale' cannot be found: .* Scale the feat"):
+    with pytest.raises(InvalidDataError, match=r"gamma='scale' cannot be computed: .* Scale the"):
         make().fit(X * 1e200, y)
 
 
@@ -184,7 +185,7 @@ def test_on_many_rows_tiny_and_huge_gamma_work_or_are_refused(kernel, gamma, man
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_kernels_so_narrow_that_every_row_is_alone(selection):
-    assert training_auc(make(selection=selection, gamma=1e6, n_candidates=30), X) >= 0.5
+    assert training_auc(make(selection=Selection(selection, n_candidates=30), gamma=1e6), X) >= 0.5
 
 
 @pytest.mark.parametrize("mode", ["few rows", "many rows"])
@@ -223,6 +224,9 @@ def test_a_linear_truth_is_ranked_as_logistic_regression_ranks_it():
 
 
 def test_relabelling_the_classes_reverses_the_ranking():
-    model, mirrored = make(n_candidates=1000).fit(X, y), make(n_candidates=1000).fit(X, 1 - y)
+    model, mirrored = (
+        make(selection=Selection(n_candidates=1000)).fit(X, y),
+        make(selection=Selection(n_candidates=1000)).fit(X, 1 - y),
+    )
     assert_array_equal(model.basis_indices_, mirrored.basis_indices_)
     assert_allclose(mirrored.dual_coef_, -model.dual_coef_, rtol=1e-6)

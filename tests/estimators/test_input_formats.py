@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_classification
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 
 X, y = make_classification(200, 5, class_sep=0.6, flip_y=0.1, n_redundant=0, random_state=0)
 NAMES = ["age", "weight", "height", "pulse", "dose"]
@@ -109,7 +109,7 @@ def test_sparse_rows_give_the_model_of_dense_ones(container, kernel):
 
 @pytest.mark.parametrize("selection", ["greedy", "exact", "exhaustive", "random", "kmeans"])
 def test_every_selection_takes_sparse_rows(selection):
-    options = {"selection": selection, "n_candidates": 10, "n_basis": 4}
+    options = {"selection": Selection(selection, n_candidates=10), "n_basis": 4}
     model, dense = make(**options).fit(sparse.csr_array(X), y), make(**options).fit(X, y)
     assert_allclose(model.decision_function(X), dense.decision_function(X), atol=1e-9)
 
@@ -141,8 +141,8 @@ def test_float32_stays_float32_and_agrees_with_float64(container, kernel):
 def test_float32_rows_are_not_copied(n_rows):
     rows = np.random.default_rng(0).standard_normal((n_rows, 1000), dtype=np.float32)
     labels = rows[:, 0] > 0
-    make(2, n_candidates=4).fit(rows[:100], labels[:100])
-    model = make(2, n_candidates=4)
+    make(2, selection=Selection(n_candidates=4)).fit(rows[:100], labels[:100])
+    model = make(2, selection=Selection(n_candidates=4))
     assert peak_memory(model.fit, rows, labels) < rows.nbytes
     assert peak_memory(model.predict, rows) < rows.nbytes
 

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 
 N_ROWS, N_BASIS = 300_000, 16
 # Weights, labels, two states of scores with their pairs, and what passes make on their way. The
@@ -18,7 +18,9 @@ def test_a_fit_of_many_rows_holds_little_besides_its_columns(selection):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N_ROWS, 4), dtype=np.float32)
     y = X[:, 0] * X[:, 1] + rng.standard_normal(N_ROWS) > 1
-    model = SparseKernelAUC(N_BASIS, selection=selection, n_candidates=30, random_state=0, n_jobs=2)
+    model = SparseKernelAUC(
+        N_BASIS, selection=Selection(selection, n_candidates=30), random_state=0, n_jobs=2
+    )
     model.fit(X[:20_000], y[:20_000])
     tracemalloc.start()
     try:

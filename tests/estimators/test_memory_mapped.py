@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 
 N_ROWS = 30_000
 
@@ -45,7 +45,7 @@ def test_a_fit_of_mapped_rows_equals_that_of_an_array(mapped, y, settings):
 def test_neither_fit_nor_scores_read_the_file_into_memory(mapped, y):
     """What a fit takes is its columns, scores and tables: wide rows would show."""
     wide = np.lib.stride_tricks.as_strided(mapped, (N_ROWS - 100, 800), (32, 4))
-    model = SparseKernelAUC(4, n_candidates=10, scaling=None, random_state=0)
+    model = SparseKernelAUC(4, selection=Selection(n_candidates=10), scaling=None, random_state=0)
     model.fit(mapped, y)
     tracemalloc.start()
     model.fit(wide, y[:-100])

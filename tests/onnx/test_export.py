@@ -39,7 +39,6 @@ from skauc import (
 from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.onnx import register_converters
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
-from skauc.preprocessing.kinds import KINDS
 
 X, Y = make_classification(300, 5, class_sep=0.7, random_state=0)
 X = X.astype(np.float32).astype(np.float64)
@@ -185,7 +184,7 @@ def test_grades_have_scores_alone():
 
 def table_inputs(step, frame):
     """The columns as the graph takes them: numbers, seconds and strings."""
-    return {name: KINDS[kind](frame[name])[:, None] for name, kind in step.columns_.items()}
+    return {name: values[:, None] for name, values in step.column_values(frame).items()}
 
 
 @pytest.mark.parametrize("calibrate", [False, True])

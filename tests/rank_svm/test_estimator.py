@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import KernelRankSVM, SparseKernelAUC
+from skauc import KernelRankSVM, Selection, SparseKernelAUC
 
 X, y = make_classification(150, 4, class_sep=0.6, flip_y=0.1, n_redundant=0, random_state=0)
 rng = np.random.default_rng(0)
@@ -44,7 +44,9 @@ def objective(model, rows, grades, qid, weights, gram):
 def test_the_objective_is_that_of_the_sparse_model_with_every_row(C, kernel, weights):
     options = {"C": C, "kernel": kernel, "gamma": 0.5}
     full = KernelRankSVM(**options).fit(X, y, sample_weight=weights)
-    every_row = SparseKernelAUC(150, selection="random", retrain="doubling", tol=1e-9, **options)
+    every_row = SparseKernelAUC(
+        150, selection=Selection("random", retrain="doubling"), tol=1e-9, **options
+    )
     every_row.fit(X, y, weights)
     assert every_row.n_basis_ == 150
     assert_allclose(full.objective_, every_row.path_[-1].objective, rtol=1e-4)
@@ -168,6 +170,38 @@ def test_weights_are_repetitions(target, qid):
     difference = repeated.decision_function(X) - weighted.decision_function(X)
     assert_allclose(difference, difference[0], atol=1e-4)
     assert not np.isin(weighted.support_, np.flatnonzero(counts == 0)).any()
+
+
+@pytest.mark.parametrize("exponent", [-490, -100, 100])
+def test_the_unit_of_the_weights_is_a_factor_of_c(exponent):
+    """Products of two weights of 1e-150 and less would underflow."""
+    unit = 2.0**exponent
+    expected = KernelRankSVM(C=2).fit(X, y, sample_weight=WEIGHTS)
+    model = KernelRankSVM(C=2 / unit).fit(X, y, sample_weight=unit * WEIGHTS)
+    assert_array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+@pytest.mark.parametrize("C", [1.0, 1167.0])
+def test_tiny_weights_rank_as_a_tiny_c_does(C):
+    model = KernelRankSVM(C, gamma=5e-6).fit(X, y, sample_weight=np.full(150, 1e-150))
+    tiny = KernelRankSVM(1e-20, gamma=5e-6).fit(X, y)
+    assert_allclose(model.score(X, y), tiny.score(X, y), atol=1e-3)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e8])
+def test_an_offset_of_the_features_does_not_change_a_linear_ranking(offset):
+    centred = KernelRankSVM(kernel="linear").fit(X, y)
+    model = KernelRankSVM(kernel="linear").fit(X + offset, y)
+    assert_array_equal(model.predict(X + offset), centred.predict(X))
+    one, other = centred.decision_function(X), model.decision_function(X + offset)
+    assert_allclose(other, one, atol=1e-4)
+    assert_allclose(model.score(X + offset, y), centred.score(X, y), atol=1e-4)
+
+
+def test_a_kernel_without_gamma_does_not_need_a_variance():
+    """The variance of these rows overflows, which matters to gamma='scale' only."""
+    model = KernelRankSVM(kernel=lambda rows, centres: rbf_kernel(rows / 1e200, centres / 1e200))
+    assert model.fit(1e200 * X, y).score(1e200 * X, y) > 0.8
 
 
 @pytest.mark.parametrize(("target", "qid"), [(y, None), (GRADES, QID)], ids=["classes", "grades"])

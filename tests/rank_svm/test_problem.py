@@ -145,4 +145,7 @@ def test_the_weight_of_a_pair_comes_from_the_scale_free_parameter():
         RBF(GAMMA), case.X, case.queries, C=2.0, tol=1e-3, max_iter=100, cache_size=10
     )
     expected = 2.0 * case.weights.sum() / pairs.sum()
-    assert_allclose(found.place.problem.C_pair, expected, rtol=1e-12)
+    problem = found.place.problem
+    unit = problem.preferences.weights / case.weights
+    assert len(set(unit)) == 1
+    assert_allclose(problem.C_pair * unit[0] ** 2, expected, rtol=1e-12)

@@ -1,8 +1,6 @@
-"""``skauc reproduce`` as a program: output, exit codes, Ctrl-C."""
+"""``python -m reproduction``: output, exit status, Ctrl-C."""
 
-import contextlib
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -10,11 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from skauc.app.cli.app import app
+from reproduction.__main__ import main
 
-PROGRAM = [sys.executable, "-c", "from skauc.app.cli import main; main()", "reproduce"]
+ROOT = Path(__file__).parents[2]
+PROGRAM = [sys.executable, "-m", "reproduction"]
 
 
 def run(*arguments, **environment):
@@ -22,6 +20,7 @@ def run(*arguments, **environment):
         [*PROGRAM, *map(str, arguments)],
         capture_output=True,
         text=True,
+        cwd=ROOT,
         env={**os.environ, **environment},
     )
 
@@ -38,23 +37,12 @@ def test_files_are_named_and_nothing_else_is_said(tmp_path):
 
 
 @pytest.mark.usefixtures("data_folder")
-def test_a_terminal_is_shown_progress(tmp_path):
+def test_progress_is_written_to_standard_error(tmp_path):
     arguments = ["table3", "--datasets", "segment", "--methods", "AdaOAM", "--quick"]
-    terminal, end = pty.openpty()
-    with subprocess.Popen(
-        [*PROGRAM, *arguments, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=end
-    ) as program:
-        os.close(end)
-        shown = b""
-        with contextlib.suppress(OSError):  # the end of a terminal
-            while chunk := os.read(terminal, 4096):
-                shown += chunk
-        files = program.stdout.read().decode().split()
-    os.close(terminal)
-    assert program.returncode == 0
-    assert b"table3" in shown
-    assert b"18/18" in shown
-    assert Path(files[0]).name == "results.jsonl"
+    answer = run(*arguments, "--out", tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "table3: 18/18 tasks" in answer.stderr
+    assert Path(answer.stdout.split()[0]).name == "results.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -64,16 +52,15 @@ def test_a_terminal_is_shown_progress(tmp_path):
         (["table2", "--datasets", "sonar,iris"], "got 'iris'"),
         (["table2", "--methods", "SVM"], "`methods` must be one of 'SparseKernelAUC', "),
         (["table2", "--device", "no-such-device"], "torch"),
-        (["table2", "--runs", "0"], "`n_runs` must be a whole number of at least 1; got 0"),
+        (["table2", "--runs", "0"], "`n_runs` must be an integer of at least 1; got 0"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(tmp_path, arguments, message):
-    answer = CliRunner().invoke(app, ["reproduce", *arguments, "--out", str(tmp_path / "out")])
-    assert answer.exit_code == 2
-    assert answer.stdout == ""
-    assert answer.stderr.startswith("skauc: ")
-    assert answer.stderr.count("\n") == 1
-    assert message in answer.stderr
+def test_bad_input_is_one_line_and_exit_status_2(tmp_path, capsys, arguments, message):
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert written.err.count("\n") == 1
+    assert message in written.err
 
 
 def test_a_damaged_data_set(tmp_path):
@@ -89,7 +76,12 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(tmp_path):
     arguments = ["table2", "--datasets", "glass", "--methods", "AdaOAM,OILK", "--quick"]
     command = [*PROGRAM, *arguments, "--out", str(tmp_path), "--jobs", "2"]
     program = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
     )
     lines = tmp_path / "lines.jsonl"
     # A few of them: a worker that is told while it starts says so on its own.
@@ -100,7 +92,7 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(tmp_path):
     if program.returncode == 0:
         pytest.skip("it was done before the signal came")
     assert program.returncode == 130
-    assert said == "skauc: Interrupted. What was done is kept; the same command goes on.\n"
+    assert "Interrupted. Finished tasks are kept; run the same command to resume." in said
     kept = lines.read_text()
     answer = run(*arguments, "--out", tmp_path)
     assert answer.returncode == 0, answer.stderr

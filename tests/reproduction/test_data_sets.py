@@ -84,7 +84,9 @@ def test_folder_not_named(monkeypatch, empty_cache, value):
     monkeypatch.delenv("SKAUC_DATA", raising=False)
     if value is not None:
         monkeypatch.setenv("SKAUC_DATA", value)
-    with pytest.raises(FileNotFoundError, match=r"no file sonar.npz in .*home/skauc. It was not"):
+    with pytest.raises(
+        FileNotFoundError, match=r"no file sonar.npz in .*home/skauc. Downloading is"
+    ):
         load_dataset("sonar", download=False)
 
 

@@ -71,7 +71,9 @@ def test_fetched_converted_and_cached(server, cache):
 
 def test_a_changed_source_is_not_kept(server, cache):
     (server.folder / "tiny.data").write_bytes(CSV.replace(b"7", b"8"))
-    with pytest.raises(InvalidDataError, match=r"tiny.data gave is not the data set 'tiny':.*kept"):
+    with pytest.raises(
+        InvalidDataError, match=r"tiny.data gave is not the data set 'tiny':.*discarded"
+    ):
         find_or_fetch(info_of(f"{server.url}/tiny.data"))
     assert not cache.exists()
 
@@ -95,7 +97,7 @@ def test_a_page_in_place_of_the_data(server, cache, content, why):
 
 def test_a_source_that_is_gone(server, cache):
     with pytest.raises(
-        FileNotFoundError, match=r"no file tiny.npz in .*gone.data could not be fetched: .*404"
+        FileNotFoundError, match=r"no file tiny.npz in .*gone.data could not be downloaded: .*404"
     ):
         find_or_fetch(info_of(f"{server.url}/gone.data"))
 
@@ -104,14 +106,14 @@ def test_offline(server, cache):
     server.server_close()
     with pytest.raises(
         FileNotFoundError,
-        match=r"could not be fetched: .* Set SKAUC_DATA to a folder that holds tiny.npz, or run",
+        match=r"could not be downloaded: .* Set SKAUC_DATA to a folder that holds tiny.npz, or run",
     ):
         find_or_fetch(info_of("http://127.0.0.1:9/tiny.data"))
 
 
 def test_damaged_compression(server, cache):
     (server.folder / "tiny.bz2").write_bytes(bz2.compress(CSV)[:-9])
-    with pytest.raises(FileNotFoundError, match=r"tiny.bz2 could not be fetched: "):
+    with pytest.raises(FileNotFoundError, match=r"tiny.bz2 could not be downloaded: "):
         find_or_fetch(info_of(f"{server.url}/tiny.bz2"))
 
 

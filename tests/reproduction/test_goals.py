@@ -86,7 +86,7 @@ def test_the_table_counts_rows_and_has_the_median():
     sonar, balance = (dict(zip(table.header, row, strict=True)) for row in table.rows)
     assert (sonar["goal AUC"], sonar["with at most"], sonar["met"]) == ("0.951", "26", "yes")
     assert sonar["smallest that meets it"] == "21 (0.9600)"
-    assert sonar["of the paper's basis"] == "0.200"
+    assert sonar["share of the paper's centres"] == "0.200"
     assert sonar["folds"] == "1 × 5"
     assert (balance["our best"], balance["met"], balance["folds"]) == ("-", "no", "-")
     assert table.notes[0] == "1 of 2 rows are met."
@@ -101,7 +101,7 @@ def test_goals_come_with_the_table(tmp_path):
     reproduce("table3", datasets=["segment"], methods=methods, quick=True, out=tmp_path)
     text = (tmp_path / "table3-goal.md").read_text()
     assert "| segment | 0.996 (91) | 0.998 (210) | 0.998 | 22 |" in text
-    assert "Quick: at most 1000 rows" in text
+    assert "Quick: at most 1000 training rows" in text
     *_, line = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
     assert line["goal"] == {"auc": 0.998, "most_basis": 22, "is_met": False}
     assert line["best"]["n_basis"] <= 22

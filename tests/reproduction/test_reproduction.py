@@ -20,12 +20,15 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPac
         ({"what": "table4"}, r"`what` must be one of 'table1', .*'figure3'; got 'table4'"),
         ({"datasets": ["iris"]}, r"`datasets` must be one of 'sonar', .*'magic04'; got 'iris'"),
         ({"datasets": ["poker"]}, r"`datasets` must be one of .*; got 'poker'"),
-        ({"datasets": "sonar"}, r"`datasets` must be a list of names; got 'sonar'. Known are son"),
+        (
+            {"datasets": "sonar"},
+            r"`datasets` must be a list of names; got 'sonar'. Choose from son",
+        ),
         ({"methods": ["SVM"]}, r"`methods` must be one of 'SparseKernelAUC', .*; got 'SVM'"),
         ({"methods": []}, r"`methods` must be a list of names; got \[\]"),
-        ({"n_runs": 0}, r"`n_runs` must be a whole number of at least 1; got 0"),
-        ({"nested_runs": -1}, r"`nested_runs` must be a whole number of at least 0; got -1"),
-        ({"seed": -1}, r"`seed` must be a whole number of at least 0; got -1"),
+        ({"n_runs": 0}, r"`n_runs` must be an integer of at least 1; got 0"),
+        ({"nested_runs": -1}, r"`nested_runs` must be an integer of at least 0; got -1"),
+        ({"seed": -1}, r"`seed` must be an integer of at least 0; got -1"),
         ({"n_jobs": 0}, r"`n_jobs` must be"),
         ({"only": "look"}, r"`only` must be one of 'measure', 'draw'; got 'look'"),
     ],
@@ -97,7 +100,7 @@ def test_table_2_quick_goes_on_and_is_not_mixed(tmp_path):
     text = (tmp_path / "table2.md").read_text()
     assert "| sonar | SVC |" in text
     assert "| sonar | AdaOAM |" in text
-    assert "Quick: at most 1000 rows" in text
+    assert "Quick: at most 1000 training rows" in text
     assert "Not run" not in text
     raw = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text().splitlines()]
     assert {tuple(line["task"][:5]) for line in raw} == {
@@ -144,7 +147,7 @@ def test_nested_choices_are_added_later(tmp_path):
 @pytest.mark.usefixtures("data_folder")
 def test_drawing_measures_nothing(tmp_path):
     asked = {"datasets": ["sonar"], "quick": True, "out": tmp_path}
-    with pytest.raises(InvalidDataError, match=r"nothing to draw: .*lines.jsonl does not exist"):
+    with pytest.raises(InvalidDataError, match=r"Nothing to draw: .*lines.jsonl does not exist"):
         reproduce("figure2", only="draw", **asked)
     with pytest.raises(KeyboardInterrupt):
         reproduce("figure2", only="measure", progress=lambda *told: stop_at(told[0], 2), **asked)
@@ -203,12 +206,12 @@ def without_lightgbm(protocol, n_rows=0):
 
 @pytest.mark.usefixtures("data_folder")
 def test_a_package_that_is_not_installed_is_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr("reproduction.reproduction.make_methods", without_lightgbm)
+    monkeypatch.setattr("reproduction.experiments.make_methods", without_lightgbm)
     asked = {"datasets": ["segment"], "quick": True, "out": tmp_path}
     said = []
     reproduce("table3", methods=["LightGBM", "AdaOAM"], say=said.append, **asked)
     assert said == [
-        "LightGBM is left out: the package no_such_package is not installed. Install it with: "
+        "LightGBM is skipped because no_such_package is not installed. Install it with: "
         "pip install no_such_package"
     ]
     assert "LightGBM" not in (tmp_path / "table3.md").read_text()
@@ -231,5 +234,5 @@ def test_an_interrupt_before_anything_is_done(what, tmp_path):
 def test_figures_take_one_task_at_a_time_and_say_so(tmp_path):
     said = []
     reproduce("figure2", datasets=["sonar"], quick=True, n_jobs=2, out=tmp_path, say=said.append)
-    assert said == ["Figures are timed: tasks are run one at a time."]
+    assert said == ["Figures are timed, so tasks run one at a time."]
     assert (tmp_path / "figure2.png").stat().st_size > 10_000

@@ -100,7 +100,7 @@ def test_other_settings_are_never_mixed_in(tmp_path, marks):
     before = (tmp_path / "out" / "lines.jsonl").read_bytes()
     with pytest.raises(
         InvalidParameterError,
-        match=r"out has results that were made with other settings \(grid, seed\), .* another",
+        match=r"out holds results of other settings \(grid, seed\), .* another",
     ):
         Store(tmp_path / "out", {**SETTINGS, "grid": [1, 3], "seed": 0})
     assert (tmp_path / "out" / "lines.jsonl").read_bytes() == before
@@ -109,10 +109,10 @@ def test_other_settings_are_never_mixed_in(tmp_path, marks):
 
 def test_folders_that_are_none_of_ours(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidParameterError, match=r"file is a file. Name a folder"):
+    with pytest.raises(InvalidParameterError, match=r"file is a file. Use the name"):
         Store(tmp_path / "file", SETTINGS)
     (tmp_path / "lines.jsonl").write_text("{}\n")
-    with pytest.raises(InvalidDataError, match=r"has results and no settings.json"):
+    with pytest.raises(InvalidDataError, match=r"has results but no settings.json"):
         Store(tmp_path, SETTINGS)
     (tmp_path / "settings.json").write_text("{")
     with pytest.raises(InvalidDataError, match=r"settings.json is not JSON: .* another folder"):

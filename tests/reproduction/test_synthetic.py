@@ -48,8 +48,8 @@ def test_many_rows_in_float32(make):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"n_samples": 1}, "`n_samples` must be a whole number of at least 2; got 1"),
-        ({"n_features": 0}, "`n_features` must be a whole number of at least 1; got 0"),
+        ({"n_samples": 1}, "`n_samples` must be an integer of at least 2; got 1"),
+        ({"n_features": 0}, "`n_features` must be an integer of at least 1; got 0"),
         (
             {"positive_fraction": 1.0},
             "`positive_fraction` must be a number between 0 and 1, .*; got 1.0",

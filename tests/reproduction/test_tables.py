@@ -148,10 +148,10 @@ def test_ours_beside_what_is_printed():
     assert sparse["printed"] == "0.977 ± 0.022 (431)"
     assert sparse["ours, best of the grid"] == "0.9998 ± 0.0004"
     assert sparse[""] == "▲"
-    assert sparse["basis functions"] == "22"
+    assert sparse["centres"] == "22"
     assert sparse["setting"] == "C_pair=0.1, sigma=2"
     assert sparse["ours, nested"] == "0.9980 ± 0.0040"
-    assert (boosting["printed"], boosting[""], boosting["basis functions"]) == ("-", "▼", "-")
+    assert (boosting["printed"], boosting[""], boosting["centres"]) == ("-", "▼", "-")
     assert (oilk["printed"], oilk[""]) == ("-", "")
 
 
@@ -183,9 +183,9 @@ def test_table_1_equals_the_papers_but_for_what_is_explained(tmp_path):
     rows = {row[0]: dict(zip(table.header, row, strict=True)) for row in table.rows}
     exact = {name for name, row in rows.items() if not row["deviations"]}
     assert exact == {"sonar", "glass", "balance", "vehicle", "svmguide3"}
-    cut = {name for name, row in rows.items() if "digits are cut" in row["deviations"]}
+    cut = {name for name, row in rows.items() if "digits are truncated" in row["deviations"]}
     assert cut == {"ionosphere", "australian", "fourclass", "a2a", "magic04", "satimage"}
-    other = {name for name, row in rows.items() if "none of these" in row["deviations"]}
+    other = {name for name, row in rows.items() if "matches none of these" in row["deviations"]}
     assert other == {"ijcnn1", "poker"}
     assert rows["poker"]["features"] == "10 (printed 11)"
     assert rows["poker"]["test"] == "99,999 (printed 1,000,000)"

@@ -185,7 +185,7 @@ def test_solver_names_a_step(solver, size, step):
 
 
 def test_an_unknown_solver_is_refused():
-    message = r"`solver` must be one of 'auto', 'cholesky', 'cg'; got 'lbfgs'. Use one"
+    message = r"`solver` must be one of 'auto', 'cholesky', 'cg'; got 'lbfgs'\."
     with pytest.raises(InvalidParameterError, match=message):
         make_step("lbfgs", 1)
 

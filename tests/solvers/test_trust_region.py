@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from skauc.solvers import trust_region
@@ -124,3 +124,24 @@ def test_the_search_ends_near_the_minimum_along_the_line(scale):
     before, after = (problem.slopes(p, direction)[0] for p in (place, trial))
     assert abs(after) <= trust_region.FLAT * abs(before)
     assert trial.value < place.value
+
+
+@pytest.mark.parametrize("exponent", [-500, 300])
+def test_the_unit_of_the_inner_product_does_not_change_a_digit(exponent):
+    """Squares of squared lengths would underflow, and overflow."""
+    unit = 2.0**exponent
+    problem = make_problem(is_natural=False)
+    place = problem.at(np.ones(12))
+    expected = step_within(problem, place, 0.1)
+    place.gradient *= unit
+    step = step_within(problem, place, 0.1 * unit)
+    assert_array_equal(step.vector, unit * expected.vector)
+    assert step.predicted == unit**2 * expected.predicted
+
+
+def test_a_direction_whose_length_is_lost_in_rounding_is_the_end():
+    problem = make_problem(is_natural=False)
+    problem.metric = -1e-16 * np.eye(12)
+    place = problem.at(np.ones(12))
+    assert step_within(problem, place, 1.0).predicted == 0
+    assert [other.value for other in iterate(problem, np.ones(12))] == [place.value]

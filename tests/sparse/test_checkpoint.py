@@ -1,7 +1,5 @@
 """Fits that are cut off and go on from a file."""
 
-import json
-
 import numpy as np
 import pytest
 from listeners import Listener, interrupt_at
@@ -10,7 +8,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
+from skauc.archive import read_archive, write_archive
+from skauc.data.sampling import digest_of
+from skauc.data.training import check_training
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 X, y = make_classification(400, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, random_state=0)
@@ -35,9 +36,13 @@ def cut_off(model, n_reports, *data):
 CASES = {
     "plain": {},
     "linear and widths": {"linear_term": True, "gamma": [0.02, 0.2], "C": 3.0},
-    "greedy": {"selection": "greedy", "kernel": "polynomial", "degree": 2, "retrain": "doubling"},
+    "greedy": {
+        "selection": Selection("greedy", retrain="doubling"),
+        "kernel": "polynomial",
+        "degree": 2,
+    },
     "ranks": {"scaling": "rank", "kernel": "laplacian"},
-    "early stopping": {"early_stopping": True, "n_iter_no_change": 3},
+    "early stopping": {"early_stopping": True},
     "refined": {"refine": True, "gamma": [0.05, 0.2]},
     "refined, linear": {"refine": True, "linear_term": True, "C": 0.5},
 }
@@ -110,7 +115,9 @@ def left_behind(tmp_path):
 
 def test_other_parameters_are_refused(left_behind):
     left_behind.set_params(C=2.0)
-    with pytest.raises(InvalidParameterError, match=r"is of a fit with C=1\.0; got 2\.0\. Use the"):
+    with pytest.raises(
+        InvalidParameterError, match=r"belongs to a fit with C=1\.0; got 2\.0\. Use the"
+    ):
         left_behind.fit(X, y)
 
 
@@ -118,31 +125,84 @@ def test_other_threads_are_not(left_behind):
     assert left_behind.set_params(n_jobs=2, engine="cpu").fit(X, y).n_basis_ == 8
 
 
-@pytest.mark.parametrize("rows", [slice(0, 399), slice(None)])
-def test_other_data_are_refused(left_behind, rows):
-    with pytest.raises(InvalidDataError, match=r"is of a fit to other data, with 400 rows and 6"):
-        left_behind.fit(2 * X[rows], y[rows])
+OTHER_DATA = {
+    "fewer rows": (X[:399], y[:399], None),
+    "other rows": (2 * X, y, None),
+    "one other cell": (np.where(X[7, 3] == X, 0.0, X), y, None),
+    "other labels": (X, 1 - y, None),
+    "two labels swapped": (
+        X,
+        np.where(np.isin(np.arange(400), [np.argmin(y), np.argmax(y)]), 1 - y, y),
+        None,
+    ),
+    "other order": (X[::-1], y[::-1], None),
+    "weights": (X, y, np.linspace(0.5, 1.5, 400)),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_DATA)
+def test_other_data_are_refused(left_behind, case):
+    message = (
+        r"belongs to a fit to other rows, labels or weights, with 400 rows and 6 features; got"
+    )
+    with pytest.raises(InvalidDataError, match=message):
+        left_behind.fit(*OTHER_DATA[case])
+
+
+def test_other_blocks_of_the_same_rows_have_the_same_digest():
+    rows = check_training(SparseKernelAUC(), X, y)
+    first, second = np.arange(150), np.arange(150, 400)
+
+    class Divided:
+        def add_up(self, sums, *arguments):
+            return sum(sums(rows.part(part), *arguments) for part in (first, second))
+
+    assert digest_of(rows) == digest_of(Divided())
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04nonsense", b'{"format": 1}'])
 def test_other_files_are_refused(left_behind, content):
     left_behind.checkpoint.write_bytes(content)
-    with pytest.raises(InvalidDataError, match=r"is no file of an unfinished fit of this version"):
+    with pytest.raises(InvalidDataError, match=r"is not a checkpoint of this version: it "):
         left_behind.fit(X, y)
 
 
-def test_objects_in_a_file_are_never_built(left_behind):
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_files_are_refused(left_behind, seed):
+    """A byte changed, some missing, or some repeated, anywhere in the file."""
+    rng = np.random.default_rng(seed)
+    content = bytearray(left_behind.checkpoint.read_bytes())
+    place, length = int(rng.integers(len(content))), int(rng.integers(1, 200))
+    damage = seed % 3
+    if damage == 0:
+        content[place] ^= 1 << int(rng.integers(8))
+    elif damage == 1:
+        del content[place : place + length]
+    else:
+        content[place:place] = content[place : place + length]
+    left_behind.checkpoint.write_bytes(content)
+    with pytest.raises(InvalidDataError, match=r"is not a checkpoint of this version: .* Delete"):
+        left_behind.fit(X, y)
+
+
+def test_files_of_numpy_are_refused(left_behind):
     np.savez(left_behind.checkpoint, header=np.array([object()]))
-    with pytest.raises(InvalidDataError, match="is no file of an unfinished fit"):
+    with pytest.raises(InvalidDataError, match="is not a checkpoint of this version"):
         left_behind.fit(X, y)
 
 
 def test_another_format_is_refused(left_behind):
-    with np.load(left_behind.checkpoint) as file:
-        arrays = dict(file)
-    header = json.loads(str(arrays["header"]))
-    np.savez(left_behind.checkpoint, **{**arrays, "header": json.dumps({**header, "format": 99})})
-    with pytest.raises(InvalidDataError, match="format 99, not 1"):
+    header, arrays = read_archive(left_behind.checkpoint)
+    write_archive(left_behind.checkpoint, {**header, "format": 99}, arrays)
+    with pytest.raises(InvalidDataError, match="its format is 99, not 2"):
+        left_behind.fit(X, y)
+
+
+def test_a_file_that_lacks_an_array_is_refused(left_behind):
+    header, arrays = read_archive(left_behind.checkpoint)
+    del arrays["factor"]
+    write_archive(left_behind.checkpoint, header, arrays)
+    with pytest.raises(InvalidDataError, match="is not a checkpoint of this version: its content"):
         left_behind.fit(X, y)
 
 
@@ -152,7 +212,7 @@ def test_another_format_is_refused(left_behind):
         ({"checkpoint": 3}, r"`checkpoint` must be None or the path of a file; got 3"),
         ({"checkpoint": "nowhere/fit"}, r"in a directory that exists; got 'nowhere/fit'"),
         ({"checkpoint": "."}, r"in a directory that exists; got '\.'"),
-        ({"checkpoint": "fit", "random_state": None}, r"`random_state` .* whole number.*got None"),
+        ({"checkpoint": "fit", "random_state": None}, r"an integer as `random_state`.*got None"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -15,7 +15,7 @@ from sklearn.metrics import (
 from sklearn.metrics.pairwise import cosine_similarity, pairwise_kernels, rbf_kernel
 from sklearn.preprocessing import scale
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 
 X, y = make_classification(
     240, 6, weights=[0.7], class_sep=0.6, flip_y=0.1, n_redundant=0, random_state=0
@@ -54,7 +54,7 @@ def test_scores_are_the_kernel_expansion_plus_the_intercept(kernel):
 @pytest.mark.parametrize("weights", [np.ones(240), np.linspace(0.5, 3, 240)], ids=["1", "weights"])
 def test_coefficients_minimise_the_paper_s_objective(weights, solver):
     C = 3.0
-    model = make(C=C, gamma=0.2, solver=solver, tol=1e-9).fit(X, y, weights)
+    model = make(C=C, gamma=0.2, selection=Selection(solver=solver), tol=1e-9).fit(X, y, weights)
     coef, positive = model.dual_coef_, y == 1
     gram = rbf_kernel(X, model.basis_vectors_, gamma=0.2)
     regulariser = gram[model.basis_indices_]
@@ -98,14 +98,16 @@ def test_it_ranks_real_data_well_with_few_centres():
 @pytest.mark.parametrize("retrain", ["geometric", "doubling", "always"])
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_every_way_of_fitting_ranks_the_training_rows(selection, retrain, solver):
-    model = make(selection=selection, retrain=retrain, solver=solver, n_candidates=20).fit(X, y)
+    model = make(
+        selection=Selection(selection, n_candidates=20, retrain=retrain, solver=solver)
+    ).fit(X, y)
     assert model.n_basis_ == 8
     assert model.score(X, y) > 0.8
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_basis_indices_are_the_rows_of_the_centres(selection):
-    model = make(selection=selection, n_candidates=20).fit(X, y)
+    model = make(selection=Selection(selection, n_candidates=20)).fit(X, y)
     if selection == "kmeans":
         nearest = pairwise_distances_argmin(model.basis_vectors_, X)
         assert_array_equal(model.basis_indices_, nearest)
@@ -123,7 +125,7 @@ def test_a_callable_kernel_is_that_kernel():
 
 def test_max_iter_too_small_says_what_to_change():
     with pytest.warns(ConvergenceWarning, match=r"max_iter=1 .* Raise `max_iter`, lower `C`"):
-        make(C=1e4, max_iter=1).fit(X, y)
+        make(C=1e4, selection=Selection(max_iter=1)).fit(X, y)
 
 
 def test_n_iter_adds_up_the_path():
@@ -183,7 +185,7 @@ def test_weights_equal_repetition_where_every_row_is_a_candidate(selection, kern
     rows, labels = X[:60], y[:60]
     weights = np.random.default_rng(0).integers(0, 4, 60)
     repeated = np.repeat(np.arange(60), weights)
-    model = make(5, selection=selection, kernel=kernel, n_candidates=EVERY_ROW)
+    model = make(5, selection=Selection(selection, n_candidates=EVERY_ROW), kernel=kernel)
     weighted = clone(model).fit(rows, labels, weights)
     assert_same_model(weighted, model.fit(rows[repeated], labels[repeated]))
     assert_allclose(
@@ -196,7 +198,7 @@ def test_weights_equal_repetition_where_every_row_is_a_candidate(selection, kern
 def test_weights_equal_repetition_with_a_linear_term_and_several_widths(options):
     weights = np.random.default_rng(0).integers(0, 3, 240)
     repeated = np.repeat(np.arange(240), weights)
-    model = make(n_candidates=EVERY_ROW, **options)
+    model = make(selection=Selection(n_candidates=EVERY_ROW), **options)
     assert_same_model(clone(model).fit(X, y, weights), model.fit(X[repeated], y[repeated]))
 
 
@@ -204,7 +206,7 @@ def test_weights_equal_repetition_with_a_linear_term_and_several_widths(options)
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_zero_weight_equals_leaving_out(selection, early_stopping):
     weights = np.random.default_rng(0).integers(0, 2, 240)
-    model = make(5, selection=selection, n_candidates=20, early_stopping=early_stopping)
+    model = make(5, selection=Selection(selection, n_candidates=20), early_stopping=early_stopping)
     weighted = clone(model).fit(X, y, weights)
     model.fit(X[weights > 0], y[weights > 0])
     assert_same_model(weighted, model)
@@ -219,7 +221,7 @@ def test_equal_weights_act_as_a_larger_c():
 @pytest.mark.parametrize("selection", JUDGED)
 def test_the_order_of_rows_does_not_matter_where_every_row_is_a_candidate(selection):
     rows, labels, order = X[:60], y[:60], np.random.default_rng(0).permutation(60)
-    model = make(5, selection=selection, n_candidates=EVERY_ROW)
+    model = make(5, selection=Selection(selection, n_candidates=EVERY_ROW))
     permuted = clone(model).fit(rows[order], labels[order])
     assert_same_model(permuted, model.fit(rows, labels))
     assert_array_equal(order[permuted.basis_indices_], model.basis_indices_)
@@ -227,15 +229,17 @@ def test_the_order_of_rows_does_not_matter_where_every_row_is_a_candidate(select
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_the_same_random_state_gives_the_same_model(selection):
-    model = make(5, selection=selection, n_candidates=5)
+    model = make(5, selection=Selection(selection, n_candidates=5))
     assert_same_model(clone(model).fit(X, y), clone(model).fit(X, y), rtol=0)
     model.set_params(random_state=np.random.RandomState(0))
-    assert_same_model(model.fit(X, y), make(5, selection=selection, n_candidates=5).fit(X, y))
+    assert_same_model(
+        model.fit(X, y), make(5, selection=Selection(selection, n_candidates=5)).fit(X, y)
+    )
 
 
 def test_another_random_state_draws_other_candidates():
-    model = make(5, n_candidates=5).fit(X, y)
-    other = make(5, n_candidates=5).set_params(random_state=1).fit(X, y)
+    model = make(5, selection=Selection(n_candidates=5)).fit(X, y)
+    other = make(5, selection=Selection(n_candidates=5)).set_params(random_state=1).fit(X, y)
     assert set(model.basis_indices_) != set(other.basis_indices_)
 
 
@@ -246,7 +250,7 @@ def test_another_random_state_draws_other_candidates():
 def test_n_jobs_does_not_change_a_bit(n_rows, selection, early_stopping):
     rows, labels = make_classification(n_rows, 6, class_sep=0.5, random_state=0)
     rows = rows.astype(np.float32)
-    model = make(6, selection=selection, n_candidates=10, early_stopping=early_stopping)
+    model = make(6, selection=Selection(selection, n_candidates=10), early_stopping=early_stopping)
     one, two, four = (clone(model).set_params(n_jobs=n).fit(rows, labels) for n in (1, 2, 4))
     for other in (two, four):
         assert_array_equal(one.dual_coef_, other.dual_coef_)

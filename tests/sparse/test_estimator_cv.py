@@ -22,9 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV
+from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.sparse.search import Tuner, score_job
+from skauc.sparse.scoring import score_job
 
 X, y = make_moons(120, noise=0.3, random_state=0)
 X_NEW, Y_NEW = make_moons(500, noise=0.3, random_state=1)
@@ -33,20 +33,22 @@ FOLDS = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
 
 
 def make(**parameters):
-    grid = {"Cs": CS, "gammas": [1.0, 0.2], "n_basis": 6, "linear_term": (False, True)}
+    grid = {"Cs": CS, "gammas": [1.0, 0.2], "n_basis": 6, "linear_term": "auto"}
     rest = {"scaling": None, "refine": False, "cv": StratifiedKFold(3), "random_state": 0}
     return SparseKernelAUCCV(**{**grid, **rest, **parameters})
 
 
 @pytest.fixture(scope="module")
 def model():
-    return make(refine=(False, True), cv=FOLDS).fit(X, y)
+    return make(refine="auto", cv=FOLDS).fit(X, y)
 
 
 @pytest.fixture(scope="module")
 def exact():
     """Every row is a candidate and every optimum is exact: nothing depends on draws or starts."""
-    return make(n_candidates=1000, tol=1e-10, linear_term=False, cv=StratifiedKFold(4)).fit(X, y)
+    return make(
+        selection=Selection(n_candidates=1000), tol=1e-10, linear_term=False, cv=StratifiedKFold(4)
+    ).fit(X, y)
 
 
 def splits(results):
@@ -111,10 +113,10 @@ def rule(results):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("scaling", [None, (None, "rank")])
+@pytest.mark.parametrize("scaling", [None, "auto"])
 def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling):
     rows, labels = make_moons(100, noise=0.5, random_state=seed)
-    refine = seed % 2 == 0 and (False, True)
+    refine = "auto" if seed % 2 == 0 else False
     model = make(refine=refine, scaling=scaling, random_state=seed).fit(rows, labels)
     chosen = rule(model.cv_results_)
     assert model.best_params_ == settings(model.cv_results_)[chosen]
@@ -130,7 +132,9 @@ def test_scores_are_those_of_fits_on_the_folds(exact):
         middle = np.unique(results["param_C"][own])
         middle = middle[len(middle) // 2]
         for fold, (train, test) in enumerate(StratifiedKFold(4).split(X, y)):
-            alone = SparseKernelAUC(6, C=middle, gamma=gamma, n_candidates=1000, tol=1e-10)
+            alone = SparseKernelAUC(
+                6, C=middle, gamma=gamma, selection=Selection(n_candidates=1000), tol=1e-10
+            )
             alone.fit(X[train], y[train])
             by_size = {
                 record.n_basis: roc_auc_score(y[test], record.model.scores(X[test]))
@@ -150,7 +154,9 @@ def test_refined_scores_are_those_of_refined_fits_on_the_folds(model):
         setting = settings(results)[row]
         for score, (train, test) in zip(splits(results)[row], FOLDS, strict=True):
             if not np.isnan(score):
-                alone = SparseKernelAUC(**setting, n_candidates=50, random_state=0)
+                alone = SparseKernelAUC(
+                    **setting, selection=Selection(n_candidates=50), random_state=0
+                )
                 alone.fit(X[train], y[train])
                 assert_allclose(score, alone.score(X[test], y[test]), atol=1e-9)
 
@@ -191,20 +197,21 @@ def test_numbers_words_and_widths_can_be_mixed():
 
 def test_ranks_are_tried_and_scored_like_fits_on_the_folds():
     rows = np.exp(3 * X)
-    model = make(scaling=(None, "rank"), gammas=["scale"], linear_term=False, n_candidates=1000)
-    model.fit(rows, y)
+    small = {"gammas": ["scale"], "linear_term": False, "selection": Selection(n_candidates=1000)}
+    tried = make(scaling="auto", **small).fit(rows, y)
+    assert set(tried.cv_results_["param_scaling"]) == {None, "rank", "normal"}
+    assert tried.best_params_["scaling"] in {"rank", "normal"}
+    model = make(scaling="rank", **small).fit(rows, y)
     results = model.cv_results_
-    assert set(results["param_scaling"]) == {None, "rank"}
-    assert model.best_params_["scaling"] == "rank"
     chosen = settings(results).index(model.best_params_)
     train, test = next(StratifiedKFold(3).split(rows, y))
-    # The pursuit is the same for every C where the first centre is the only one.
+    # The pursuit is the same for all Cs if there is a single centre.
     alone = SparseKernelAUC(**{**model.best_params_, "tol": 1e-10}).fit(rows[train], y[train])
     assert abs(splits(results)[chosen, 0] - alone.score(rows[test], y[test])) < 0.02
 
 
 def test_axes_are_tried_with_refinement_alone():
-    model = make(refine=(False, True), rotate=(False, True)).fit(X, y)
+    model = make(refine="auto", rotate="auto").fit(X, y)
     results = model.cv_results_
     assert set(results["param_rotate"]) == {False, True}
     assert all(results["param_refine"][results["param_rotate"]])
@@ -215,14 +222,14 @@ def test_axes_are_tried_with_refinement_alone():
 
 def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
     rows = np.random.default_rng(0).normal(size=(120, 5))
-    model = make(refine=True, rotate=(False, True), n_basis=4).fit(rows, y)
+    model = make(refine=True, rotate="auto", n_basis=4).fit(rows, y)
     assert set(model.cv_results_["param_rotate"]) == {False}
 
 
 def test_many_rows_are_refined_by_more_steps_too():
     rows, labels = make_moons(2000, noise=0.3, random_state=0)
     small = {"Cs": [1.0], "gammas": [1.0], "linear_term": False, "n_basis": 4, "rotate": False}
-    model = make(refine=True, **small).fit(rows, labels)
+    model = make(refine="auto", **small).fit(rows, labels)
     assert {20, 60} <= set(model.cv_results_["param_refine"])
 
 
@@ -230,19 +237,19 @@ def test_many_rows_are_refined_by_more_steps_too():
 def test_few_rows_are_compared_at_full_size_from_the_start(monkeypatch, n_rows, first_size):
     sizes = []
 
-    def score(base, data, fold, job):
+    def score(base, rows, fold, job, seed):
         sizes.append(job.setting.n_basis)
-        return score_job(base, data, fold, job)
+        return score_job(base, rows, fold, job, seed)
 
     monkeypatch.setattr("skauc.sparse.search.score_job", score)
     rows, labels = make_moons(n_rows, noise=0.3, random_state=0)
-    make(n_basis=30, n_candidates=4, linear_term=False, cv=2).fit(rows, labels)
+    make(n_basis=30, selection=Selection(n_candidates=4), linear_term=False, cv=2).fit(rows, labels)
     assert sizes[0] == first_size
     assert sizes[-1] == 30
 
 
 def test_sparse_rows_are_taken_as_they_come():
-    model = make(scaling=(None, "rank"), refine=True).fit(sparse.csr_array(X), y)
+    model = make(scaling="auto", refine=True).fit(sparse.csr_array(X), y)
     assert model.best_params_["scaling"] is None
     assert not model.best_params_["rotate"]
     with pytest.raises(InvalidDataError, match="needs dense rows; got a sparse matrix"):
@@ -301,7 +308,7 @@ def test_rows_outside_both_parts_of_a_fold_play_no_part():
     other[~used] = rng.normal(size=(40, 2))
     labels[~used] = rng.permutation(labels[~used])
     one, two = (
-        make(cv=folds, n_candidates=1000, tol=1e-10).fit(rows, targets)
+        make(cv=folds, selection=Selection(n_candidates=1000), tol=1e-10).fit(rows, targets)
         for rows, targets in ((X, y), (other, labels))
     )
     assert_allclose(splits(one.cv_results_), splits(two.cv_results_), atol=1e-9)
@@ -342,7 +349,7 @@ def test_jobs_change_nothing():
     ids=["number", "instance"],
 )
 def test_a_random_state_gives_the_same_again(make_state):
-    parameters = {"cv": 2, "n_candidates": 10, "linear_term": False}
+    parameters = {"cv": 2, "selection": Selection(n_candidates=10), "linear_term": False}
     one, two = (make(random_state=make_state(), **parameters).fit(X, y) for _ in range(2))
     assert_array_equal(splits(one.cv_results_), splits(two.cv_results_))
     assert_same(one, two)
@@ -402,8 +409,8 @@ def test_it_works_at_the_end_of_a_pipeline():
 def test_callbacks_hear_of_every_fold():
     listener = Listener(lambda model: False)
     model = make(linear_term=False).set_callbacks(listener).fit(X, y)
-    # Two widths on two folds; again at full size; both on the third.
-    assert len(listener.models) == 2 * 2 + 2 * 2 + 2
+    # Two widths on two folds; again at full size; both on the third; and the last fit.
+    assert len(listener.models) == 2 * 2 + 2 * 2 + 2 + 1
     assert hasattr(model, "best_params_")
 
 
@@ -437,7 +444,7 @@ def test_an_interrupt_keeps_the_best_so_far(n_folds):
 
 
 def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
-    monkeypatch.setattr(Tuner, "_screen", lambda *_: Interrupt(1)(None))
+    monkeypatch.setattr("skauc.sparse.search.screen", lambda *_: Interrupt(1)(None))
     model = make()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -445,17 +452,15 @@ def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monke
 
 
 def test_a_second_interrupt_keeps_the_model_that_was_reached(monkeypatch):
-    fit = SparseKernelAUC.fit
+    def interrupt(self, path):
+        if path.size == 2:
+            raise KeyboardInterrupt
 
-    def interrupted(self, *rows):
-        fit(self.set_params(n_basis=2), *rows)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(SparseKernelAUC, "fit", interrupted)
-    model = make().set_callbacks(Listener(Interrupt(3)))
+    monkeypatch.setattr("skauc.sparse.progress.PathPrinter.__call__", interrupt)
+    model = make(n_basis=6).set_callbacks(Listener(Interrupt(3)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert model.n_basis_ == 2
+    assert model.n_basis_ == model.best_estimator_.n_basis_ == 2
 
 
 def test_refinement_that_was_asked_for_survives_an_interrupt():
@@ -481,13 +486,16 @@ def no_work(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"Cs": []}, "`Cs` must hold at least one value; got an empty sequence. Leave it out"),
+        ({"Cs": []}, "`Cs` must hold at least one value; got an empty sequence. Use None for"),
         ({"Cs": [1.0, 0.0]}, "`Cs` must be a finite number greater than 0; got 0.0. Values from"),
         ({"Cs": [1.0, -1.0]}, "`Cs` must be a finite number greater than 0; got -1.0"),
         ({"Cs": [np.inf]}, "`Cs` must be a finite number greater than 0; got inf"),
         ({"Cs": [np.nan]}, "`Cs` must be a finite number greater than 0; got nan"),
         ({"Cs": "many"}, "`Cs` must be a finite number greater than 0; got 'many'"),
-        ({"gammas": []}, r"`gammas` must be a sequence of at least one gamma; got \[\]. Leave"),
+        (
+            {"gammas": []},
+            r"`gammas` must be a sequence of at least one gamma; got \[\]. Use None, or",
+        ),
         ({"gammas": 0.1}, "`gammas` must be a sequence of at least one gamma; got 0.1"),
         ({"gammas": "scale"}, "`gammas` must be a sequence of at least one gamma; got 'scale'"),
         ({"gammas": [0.1, 0.0]}, "`gamma` must be a finite number greater than 0; got 0.0"),
@@ -495,14 +503,21 @@ def no_work(monkeypatch):
         ({"gammas": ["wide"]}, "`gamma` must be one of 'scale', 'auto'; got 'wide'"),
         ({"gammas": [[]]}, "`gamma` must hold at least one width; got an empty sequence"),
         ({"gammas": [[0.1, 0.0]]}, "`gamma` must be a finite number greater than 0; got 0.0"),
-        ({"n_basis": 0}, "`n_basis` must be a whole number of at least 1; got 0. Set it to"),
-        ({"linear_term": ()}, r"`linear_term` must be True, False or a sequence of these; got \("),
-        ({"linear_term": "no"}, "`linear_term` must be True, False or a sequence .* got 'no'"),
-        ({"refine": (True, 2)}, r"`refine` must be True, False or a sequence .* got \(True, 2\)"),
-        ({"cv": 1}, "`cv` must be a whole number of at least 2; got 1. 5 folds are usual"),
-        ({"n_candidates": 0}, "`n_candidates` must be a whole number of at least 1; got 0"),
+        ({"n_basis": 0}, "`n_basis` must be an integer of at least 1; got 0. Set `n_basis` to"),
+        ({"linear_term": ()}, r"`linear_term` must be True or False; got \(\)"),
+        ({"linear_term": "no"}, "`linear_term` must be True or False; got 'no'"),
+        ({"refine": 0}, "`refine` must be True, False or a number of steps .* got 0"),
+        ({"scaling": ("rank",)}, r"`scaling` must be None, 'rank' or 'normal'; got \('rank',\)"),
+        ({"cv": 1}, "`cv` must be an integer of at least 2; got 1. 5 folds are usual"),
+        (
+            {"selection": Selection(n_candidates=0)},
+            "`n_candidates` must be an integer of at least 1; got 0",
+        ),
         ({"tol": 0}, "`tol` must be a finite number greater than 0; got 0"),
-        ({"max_iter": 0}, "`max_iter` must be a whole number of at least 1; got 0"),
+        (
+            {"selection": Selection(max_iter=0)},
+            "`max_iter` must be an integer of at least 1; got 0",
+        ),
         ({"engine": "abacus"}, "`engine` must be one of 'auto', 'cpu'"),
     ],
 )
@@ -560,7 +575,7 @@ def test_folds_by_groups_need_groups():
 @pytest.mark.parametrize("n_positive", [2, 3])
 def test_few_positives_do_not_end_in_an_error(n_positive):
     labels = (np.arange(len(X)) < n_positive).astype(int)
-    model = make(cv=n_positive, refine=(False, True)).fit(X, labels)
+    model = make(cv=n_positive, refine="auto").fit(X, labels)
     assert np.isfinite(model.decision_function(X_NEW)).all()
 
 

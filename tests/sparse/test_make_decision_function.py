@@ -16,7 +16,7 @@ ESTIMATORS = [
     SparseKernelAUC(8, kernel="polynomial", random_state=0),
     SparseKernelAUC(4, kernel="linear", random_state=0),
     SparseKernelAUC(8, kernel=rbf_kernel, random_state=0),
-    SparseKernelAUCCV(Cs=[1.0], n_basis=4, refine=(False,), cv=2, random_state=0),
+    SparseKernelAUCCV(Cs=[1.0], n_basis=4, refine=False, cv=2, random_state=0),
     KernelRankSVM(),
     StructuralAUC(),
     StructuralAUC(kernel="rbf"),

@@ -8,10 +8,11 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.fitting import hold_out
+from skauc.sparse.plan import N_ITER_NO_CHANGE
+from skauc.sparse.sampling import hold_out
 
 X, y = make_classification(
     300, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0
@@ -50,7 +51,7 @@ def assert_consistent(model):
     ],
 )
 def test_there_is_one_record_a_retraining(retrain, sizes):
-    path = make(retrain=retrain).fit(X, y).path_
+    path = make(selection=Selection(retrain=retrain)).fit(X, y).path_
     assert [record.n_basis for record in path] == sizes
 
 
@@ -78,9 +79,9 @@ def test_the_last_stage_is_the_model(model):
 
 @pytest.mark.parametrize("selection", ["orthogonal", "greedy", "exact", "random"])
 def test_truncated_at_a_retrained_size_it_is_the_fit_of_that_size(selection):
-    large = make(9, selection=selection, n_candidates=20).fit(X, y)
+    large = make(9, selection=Selection(selection, n_candidates=20)).fit(X, y)
     for size in (1, 4, 8, 9):
-        small = make(size, selection=selection, n_candidates=20).fit(X, y)
+        small = make(size, selection=Selection(selection, n_candidates=20)).fit(X, y)
         truncated = large.truncate(size)
         assert truncated.get_params() == small.get_params()
         assert truncated.n_iter_ == small.n_iter_
@@ -153,9 +154,10 @@ def followed(**parameters):
 
 
 @pytest.mark.parametrize("tol", [1e-4, 0.02])
-@pytest.mark.parametrize("n_iter_no_change", [1, 3])
-def test_it_ends_after_n_iter_no_change_retrainings_without_progress(n_iter_no_change, tol):
-    _, path = followed(n_iter_no_change=n_iter_no_change, tol=tol)
+@pytest.mark.parametrize("n_iter_no_change", [1, 3, N_ITER_NO_CHANGE])
+def test_it_ends_after_some_retrainings_without_progress(n_iter_no_change, tol, monkeypatch):
+    monkeypatch.setattr("skauc.sparse.plan.N_ITER_NO_CHANGE", n_iter_no_change)
+    _, path = followed(tol=tol)
     scores = [record.validation_auc for record in path]
 
     def is_over(n_records):
@@ -184,8 +186,9 @@ def test_a_larger_tol_keeps_a_smaller_model():
     assert sizes[0] > sizes[-1]
 
 
-def test_without_a_reason_to_stop_it_goes_to_the_end():
-    _, path = followed(n_iter_no_change=100)
+def test_without_a_reason_to_stop_it_goes_to_the_end(monkeypatch):
+    monkeypatch.setattr("skauc.sparse.plan.N_ITER_NO_CHANGE", 100)
+    _, path = followed()
     assert path[-1].n_basis == 64
 
 
@@ -210,9 +213,10 @@ def test_the_validation_auc_is_that_of_a_stratified_part_never_trained_on(weight
 
 @pytest.mark.parametrize("size", [1, 6, 7, 20])
 @pytest.mark.parametrize("early_stopping", [False, True])
-def test_an_interrupted_fit_keeps_the_model_it_had_reached(size, early_stopping):
+def test_an_interrupted_fit_keeps_the_model_it_had_reached(size, early_stopping, monkeypatch):
+    monkeypatch.setattr("skauc.sparse.plan.N_ITER_NO_CHANGE", 99)
     listener = Listener(interrupt_at(size))
-    model = make(early_stopping=early_stopping, n_iter_no_change=99).set_callbacks(listener)
+    model = make(early_stopping=early_stopping).set_callbacks(listener)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert_consistent(model)

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.sparse.refinement import Refiner
 
@@ -224,8 +224,8 @@ def test_steps_lower_the_objective():
 def test_a_number_of_steps_on_more_rows_than_a_sample_has():
     rows, labels = circles(12_000)
     rows_new, labels_new = circles(2000, seed=1)
-    plain = make(n_candidates=20).fit(rows, labels)
-    counted = make(n_candidates=20, refine=10).fit(rows, labels)
+    plain = make(selection=Selection(n_candidates=20)).fit(rows, labels)
+    counted = make(selection=Selection(n_candidates=20), refine=10).fit(rows, labels)
     assert counted.score(rows_new, labels_new) > plain.score(rows_new, labels_new)
 
 
@@ -235,7 +235,7 @@ def test_early_stopping_holds_rows_out_for_a_number_of_steps_too():
 
 
 def test_a_basis_that_doubles_is_refined_more_than_once():
-    model = make(32, refine=True, n_candidates=20).fit(X, y)
+    model = make(32, refine=True, selection=Selection(n_candidates=20)).fit(X, y)
     assert [r.n_basis for r in model.path_ if r.is_refined] == [4, 8, 16, 32]
     stages = list(model.staged_decision_function(X_NEW))
     for record, scores in zip(model.path_, stages, strict=True):
@@ -283,7 +283,11 @@ def test_float32_rows_give_nearly_what_float64_rows_give(model):
 def test_rows_of_weight_zero_are_left_out(variant, n_candidates):
     weights = (np.arange(len(X)) % 3 != 0).astype(float)
     kept = weights > 0
-    parameters = {"n_candidates": n_candidates, "tol": 1e-8, **VARIANTS[variant]}
+    parameters = {
+        "selection": Selection(n_candidates=n_candidates),
+        "tol": 1e-8,
+        **VARIANTS[variant],
+    }
     weighted = make(6, **parameters).fit(X, y, sample_weight=weights)
     left_out = make(6, **parameters).fit(X[kept], y[kept])
     assert_array_equal(weighted.basis_indices_, np.flatnonzero(kept)[left_out.basis_indices_])
@@ -302,7 +306,9 @@ def test_threads_change_nothing(use_sizes, variant):
     use_sizes(matrix_block=1 << 16)
     rows, labels = make_moons(9000, noise=0.3, random_state=0)  # two tasks
     one, two = (
-        make(3, C=0.1, n_jobs=n_jobs, n_candidates=10, **VARIANTS[variant]).fit(rows, labels)
+        make(
+            3, C=0.1, n_jobs=n_jobs, selection=Selection(n_candidates=10), **VARIANTS[variant]
+        ).fit(rows, labels)
         for n_jobs in (1, 2)
     )
     assert_array_equal(one.basis_vectors_, two.basis_vectors_)
@@ -339,7 +345,11 @@ def test_callbacks_follow_a_refined_fit():
 @pytest.mark.parametrize("size", [5, 16, 20])
 def test_a_callback_can_end_a_refined_fit(size):
     listener = Listener(stop_at(size))
-    model = make(32, refine=True, n_candidates=20).set_callbacks(listener).fit(X, y)
+    model = (
+        make(32, refine=True, selection=Selection(n_candidates=20))
+        .set_callbacks(listener)
+        .fit(X, y)
+    )
     assert model.n_basis_ == size
     assert model.path_[-1].is_refined
 
@@ -352,8 +362,9 @@ def test_an_interrupted_refined_fit_keeps_its_model():
     assert model.score(X_NEW, Y_NEW) > 0.8
 
 
-def test_early_stopping_can_keep_a_refined_model():
-    model = make(16, refine=True, early_stopping=True, n_iter_no_change=100).fit(*circles())
+def test_early_stopping_can_keep_a_refined_model(monkeypatch):
+    monkeypatch.setattr("skauc.sparse.plan.N_ITER_NO_CHANGE", 100)
+    model = make(16, refine=True, early_stopping=True).fit(*circles())
     assert any(record.is_refined for record in model.path_)
 
 
@@ -363,10 +374,13 @@ def test_early_stopping_can_keep_a_refined_model():
 @pytest.mark.parametrize("C", [1e-6, 1e6])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_c_makes_nan(variant, C):
-    model = make(4, C=C, max_iter=1000, **VARIANTS[variant]).fit(X[:150], y[:150])
+    model = make(4, C=C, selection=Selection(max_iter=1000), **VARIANTS[variant]).fit(
+        X[:150], y[:150]
+    )
     assert np.isfinite(model.decision_function(X_NEW)).all()
 
 
+@pytest.mark.filterwarnings("ignore::skauc.exceptions.UnscaledFeaturesWarning")
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(
     "spoil",
@@ -409,14 +423,14 @@ def test_few_positives_and_many_features_are_fitted(variant):
     "kernel", ["laplacian", "polynomial", "linear", lambda rows, centres: rows @ centres.T]
 )
 def test_a_kernel_without_a_gradient_cannot_be_refined(kernel):
-    message = "`refine` moves centres along the gradient .* kernel='rbf' alone; got .*Use 'rbf' or"
+    message = "`refine` moves centres along the gradient .* kernel='rbf' only; got .*Use 'rbf' or"
     with pytest.raises(InvalidParameterError, match=message):
         make(kernel=kernel, refine=True).fit(X, y)
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear"])
 def test_several_widths_are_for_the_rbf_kernel(kernel):
-    message = "`gamma` can be a sequence of widths for kernel='rbf' alone; got .*Give one gamma"
+    message = "`gamma` can be a sequence of widths for kernel='rbf' only; got .*Give one gamma"
     with pytest.raises(InvalidParameterError, match=message):
         make(kernel=kernel, gamma=WIDTHS).fit(X, y)
 
@@ -437,7 +451,9 @@ def test_widths_that_cannot_be_are_refused(gamma, message):
 def test_refinement_needs_two_rows_of_each_class():
     labels = np.zeros(len(X), dtype=int)
     labels[3] = 1
-    message = "`early_stopping` and `refine` hold out rows of both classes; .* has 1 of 300 rows"
+    message = (
+        "`early_stopping` and `refine`=True hold out rows of both classes; .* has 1 of 300 rows"
+    )
     with pytest.raises(InvalidDataError, match=message):
         make(refine=True).fit(X, labels)
 

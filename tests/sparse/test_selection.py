@@ -309,6 +309,6 @@ def test_selection_names_a_judge(engine, selection, judge):
 
 
 def test_an_unknown_selection_is_refused(engine):
-    message = r"`selection` must be one of 'orthogonal', 'greedy', .*; got 'best'. Use one of"
+    message = r"`selection` must be one of 'orthogonal', 'greedy', .*; got 'best'\."
     with pytest.raises(InvalidParameterError, match=message):
         select("best", engine)

@@ -1,4 +1,4 @@
-"""Products over blocks of rows against plain NumPy, dense and sparse, kept and recomputed."""
+"""Products over blocks of rows, compared with plain NumPy."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
+from skauc.engines.gram_matrix import GramMatrix
 from skauc.engines.threads import RowThreads
-from skauc.kernels import RBF
+from skauc.kernels import RBF, Linear
 from skauc.structural import function_spaces as spaces
-from skauc.structural.function_spaces import FeatureSpace, KernelSpace
+from skauc.structural.function_spaces import FeatureSpace, open_space
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 7)) * (rng.uniform(size=(300, 7)) < 0.6)
@@ -36,12 +37,11 @@ def test_features(container, dtype):
         assert_array_equal(space.zero(), np.zeros(7))
 
 
-@pytest.mark.parametrize("most_bytes", [0, 1e9], ids=["recomputed", "kept"])
+@pytest.mark.parametrize("cache_size", [1, 1000], ids=["recomputed", "kept"])
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_functions(container, most_bytes):
+def test_functions(container, cache_size):
     matrix = rbf_kernel(X, gamma=0.3)
-    with RowThreads(1) as threads:
-        space = KernelSpace(RBF(0.3), container(X), threads, most_bytes=most_bytes, n_jobs=1)
+    with open_space(RBF(0.3), container(X), cache_size=cache_size) as space:
         vector = space.vector(coef)
         assert_allclose(space.scores(vector), matrix @ coef, atol=1e-10)
         assert_allclose(space.inner(space.vector(other), vector), other @ matrix @ coef)
@@ -49,16 +49,24 @@ def test_functions(container, most_bytes):
         assert_array_equal(space.scores(space.zero()), np.zeros(300))
 
 
-@pytest.mark.parametrize("most_bytes", [0, 1e9], ids=["recomputed", "kept"])
-def test_the_number_of_threads_does_not_matter(most_bytes):
+def test_functions_and_rank_svm_share_one_kernel_matrix(monkeypatch):
+    """Only its upper triangle is kept, in float32 for many rows."""
+    monkeypatch.setattr("skauc.engines.gram_matrix.EXACT_ROWS", 0)
+    with open_space(RBF(0.3), X, cache_size=1000) as space:
+        assert isinstance(space._gram, GramMatrix)
+        assert space._gram.kept_bytes < 4 * 300**2
+        assert_allclose(
+            space.scores(space.vector(coef)), rbf_kernel(X, gamma=0.3) @ coef, atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=str)
+def test_the_number_of_threads_does_not_matter(kernel):
     found = []
     for n_jobs in (1, 2):
-        with RowThreads(n_jobs) as threads:
-            features = FeatureSpace(X, threads)
-            functions = KernelSpace(
-                RBF(0.3), X, threads, most_bytes=most_bytes, n_jobs=n_jobs
-            ).vector(coef)
-            found.append((features.vector(coef), features.scores(np.ones(7)), functions))
+        with open_space(kernel, X, cache_size=1, n_jobs=n_jobs) as space:
+            vector = space.vector(coef)
+            found.append((vector, space.scores(vector)))
     for one, two in zip(*found, strict=True):
         assert_array_equal(one, two)
 

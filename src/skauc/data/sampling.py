@@ -1,39 +1,41 @@
-"""Rows drawn by lot, wherever they are.
+"""Random samples of rows that do not depend on how the rows are partitioned.
 
-A row's lot is a random number that depends on a seed and on the row's place alone, and the rows of
-a class are in the order of their lots. A draw such as "the first hundred of each class" is then
-the same however the rows are divided between machines, and two numbers a class describe it,
-whatever the number of rows.
+Each row index is hashed with a seed. Sorting the rows of a class by the hash gives a random order.
+A sample such as "the first hundred rows of each class" is then the same on one machine and on a
+cluster, and two bounds per class describe it, whatever the number of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from skauc.data.training import TrainingData
 from skauc.support import mix_bits, spread
 
+# Number of bits of a hash.
 N_BITS = 62
-# Bits of a lot that one pass over the rows looks at.
+# Number of bits that one pass over the rows resolves.
 _DIGIT = 12
 
 Counts = tuple[int, int]
 
 
-def draw_lots(places: np.ndarray, seed: int) -> np.ndarray:
-    """Return the lots of rows in these places (the mixer of splitmix64)."""
-    lots = mix_bits(spread(places.astype(np.uint64) + np.uint64(seed)))
-    return (lots >> np.uint64(64 - N_BITS)).astype(np.int64)
+def hash_rows(places: np.ndarray, seed: int) -> np.ndarray:
+    """Return the hash of each row index, an integer of `N_BITS` bits."""
+    bits = mix_bits(spread(places.astype(np.uint64) + np.uint64(seed)))
+    return (bits >> np.uint64(64 - N_BITS)).astype(np.int64)
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The rows that count and whose lots are from ``low`` to below ``high``, by class.
+class HashRange:
+    """The rows of positive weight whose hash is at least ``low`` and less than ``high``.
 
-    Called with some rows it tells which of them are drawn. The negative class comes first.
+    There is one pair of bounds per class, the negative class first. Call it with rows to get the
+    mask of those in the range.
     """
 
     seed: int
@@ -42,17 +44,17 @@ class Drawn:
 
     def __call__(self, data: TrainingData) -> np.ndarray:
         """Return a mask of the rows."""
-        lots = draw_lots(data.places, self.seed)
+        hashes = hash_rows(data.places, self.seed)
         of_class = data.positive.view(np.int8)
-        is_drawn = lots >= np.array(self.low)[of_class]
-        is_drawn &= lots < np.array(self.high)[of_class]
-        is_drawn &= data.weights > 0
-        return is_drawn
+        is_inside = hashes >= np.array(self.low)[of_class]
+        is_inside &= hashes < np.array(self.high)[of_class]
+        is_inside &= data.weights > 0
+        return is_inside
 
 
 @dataclass(frozen=True)
-class Either:
-    """The rows that are in one or the other draw."""
+class AnyOf:
+    """The rows that at least one of two masks selects."""
 
     one: Callable[[TrainingData], np.ndarray]
     other: Callable[[TrainingData], np.ndarray]
@@ -62,23 +64,24 @@ class Either:
         return self.one(data) | self.other(data)
 
 
-class Lottery:
-    """The order of the rows that count, by class: negative and positive."""
+class HashOrder:
+    """The rows of positive weight, sorted by their hash within each class."""
 
     def __init__(self, data, seed: int):
         self._data, self.seed = data, seed
         self.counts: Counts = class_counts(data)
 
-    def between(self, first: Counts, last: Counts) -> Drawn:
-        """Return the rows from place ``first`` to before place ``last`` of each class."""
-        return Drawn(self.seed, *(tuple(map(self._bound, (0, 1), ends)) for ends in (first, last)))
+    def between(self, first: Counts, last: Counts) -> HashRange:
+        """Return the rows from position ``first`` up to ``last``, excluded, of each class."""
+        low, high = ((self._bound(0, ends[0]), self._bound(1, ends[1])) for ends in (first, last))
+        return HashRange(self.seed, low, high)
 
     def _bound(self, of_class: int, n_below: int) -> int:
-        """Return a number with that many lots of the class below it, digit by digit."""
+        """Return a number that exceeds ``n_below`` hashes of the class, digit by digit."""
         bound, n_bits = 0, N_BITS
         while n_bits:
             n_bits = max(n_bits - _DIGIT, 0)
-            counts = self._data.add_up(_count_lots, self.seed, of_class, bound, n_bits)
+            counts = self._data.add_up(_count_hashes, self.seed, of_class, bound, n_bits)
             below = np.cumsum(counts)
             digit = int(np.searchsorted(below, n_below))
             if digit == len(below):
@@ -91,17 +94,48 @@ class Lottery:
 
 
 def class_counts(data) -> Counts:
-    """Return how many negative and how many positive rows count."""
+    """Return the number of negative and of positive rows with a positive weight."""
     negative, positive = data.add_up(_count_classes).tolist()
     return negative, positive
+
+
+def digest_of(data) -> str:
+    """Return a fingerprint of rows, labels and weights, as hexadecimal digits.
+
+    The hash of a row contains its index, so that the order of the rows matters. Hashes are added
+    up modulo 2^64, so that the partition of the rows into blocks does not.
+    """
+    return "".join(f"{part:016x}" for part in data.add_up(_digest).tolist())
+
+
+def _digest(data: TrainingData) -> np.ndarray:
+    """Return two sums of row hashes."""
+    hashes = np.zeros(data.n_rows, dtype=np.uint64)
+    X: Any = data.X
+    if data.is_sparse:
+        entries = mix_bits(_bits(X.data) + mix_bits(X.indices))
+        totals = np.append(np.uint64(0), np.cumsum(entries, dtype=np.uint64))
+        hashes += np.subtract(totals[X.indptr[1:]], totals[X.indptr[:-1]])
+    else:
+        for column in X.T:
+            hashes = mix_bits(hashes + _bits(column) + np.uint64(_GOLDEN_RATIO))
+    hashes = mix_bits(hashes + _bits(data.weights))
+    hashes = mix_bits(hashes + mix_bits(2 * data.row_numbers + data.positive))
+    again = mix_bits(hashes + np.uint64(_GOLDEN_RATIO))
+    return np.array([hashes.sum(dtype=np.uint64), again.sum(dtype=np.uint64)])
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """Return the bits of floats in double precision."""
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
 
 
 def _count_classes(data: TrainingData) -> np.ndarray:
     return np.bincount(data.positive[data.weights > 0], minlength=2)
 
 
-def _count_lots(data: TrainingData, seed: int, of_class: int, bound: int, n_bits: int):
-    """Count lots that agree with a bound in their upper bits, by the next digit."""
+def _count_hashes(data: TrainingData, seed: int, of_class: int, bound: int, n_bits: int):
+    """Count the hashes that agree with a bound in their upper bits, by their next digit."""
     rows = np.flatnonzero((data.positive == bool(of_class)) & (data.weights > 0))
-    digits = (draw_lots(data.places[rows], seed) - bound) >> n_bits
+    digits = (hash_rows(data.places[rows], seed) - bound) >> n_bits
     return np.bincount(digits[(digits >= 0) & (digits < 1 << _DIGIT)], minlength=1 << _DIGIT)

@@ -1,61 +1,113 @@
-"""Weighted means and variances of features, block by block, in float64 and without a copy of X."""
+"""Weighted means and variances of features, in float64 and without a copy of X."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
 
+from skauc.exceptions import UnscaledFeaturesWarning
 from skauc.support import quiet_overflow, row_slices, rows_per_block
 
-# Numbers in a block, a megabyte in float64.
+# Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
-# Bits that are kept: sums of very many rows, in whatever order, agree in more.
+# Bits that `rounded` keeps. Sums over many rows agree in more bits than these in any order.
 _BITS = 30
+# Ratio of the largest to the smallest standard deviation above which features need scaling.
+MOST_UNEVEN = 1000.0
+# A standard deviation of less than this part of the mean is rounding error.
+_CONSTANT = 1e-9
 
 
-def feature_moments(data) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted mean and variance of each feature, of rows wherever they are."""
-    total, sums = data.add_up(_first_moments)
+def feature_statistics(data) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted mean and variance of each feature, on one machine or on a cluster."""
+    total, sums = data.add_up(_sums)
     with quiet_overflow():
         mean = sums / total[0]
         return mean, data.add_up(_squares, mean) / total[0]
 
 
 def overall_variance(data) -> float:
-    """Return the weighted variance of all entries together, `rounded`."""
-    mean, variance = feature_moments(data)
+    """Return the weighted variance of all entries of X together, `rounded`."""
+    mean, variance = feature_statistics(data)
     with quiet_overflow():
         overall = np.mean(variance + (mean - mean.mean()) ** 2)
         return float(rounded(overall, overall))
 
 
 def rounded(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return values to nine digits of their scales, the same wherever the rows are.
+    """Return values rounded to nine digits relative to ``scale``.
 
-    The last digits of a sum depend on where the blocks of rows end, and a descent over centres
-    turns a last digit of a kernel's width into another model.
+    The last digits of a sum depend on the partition of the rows into blocks, and refinement
+    amplifies a difference in the last digit of a kernel's width into another model.
     """
     unit = np.ldexp(1.0, np.maximum(np.frexp(scale)[1] - _BITS, -1074))
     return np.rint(values / unit) * unit
 
 
-def _first_moments(rows) -> np.ndarray:
+def warn_if_unscaled(
+    mean: np.ndarray, spread: np.ndarray, names: Sequence[str] | None = None
+) -> None:
+    """Warn if the standard deviations of the features differ by more than a factor of 1,000.
+
+    Parameters
+    ----------
+    mean, spread : ndarray of shape (n_features,)
+        Means and standard deviations of the features. Constant features are ignored.
+    names : sequence of str or None
+        Names of the features; None for ``x0``, ``x1`` and so on.
+    """
+    with quiet_overflow():
+        varying = np.flatnonzero(np.isfinite(spread) & (spread > _CONSTANT * np.abs(mean)))
+    if len(varying) < 2:
+        return
+    largest, smallest = (int(varying[pick(spread[varying])]) for pick in (np.argmax, np.argmin))
+    if spread[largest] / MOST_UNEVEN <= spread[smallest]:
+        return
+    names = [f"x{number}" for number in range(len(spread))] if names is None else names
+    warnings.warn(
+        "The standard deviations of the features differ by more than a factor of "
+        f"{MOST_UNEVEN:,.0f}: {spread[largest]:.3g} for {str(names[largest])!r} and "
+        f"{spread[smallest]:.3g} for {str(names[smallest])!r}. The kernel hardly sees the features "
+        "with small values. Put sklearn.preprocessing.StandardScaler before the estimator in a "
+        "pipeline, or use scaling='rank' where the estimator has that parameter.",
+        UnscaledFeaturesWarning,
+        stacklevel=4,
+    )
+
+
+def _sums(rows) -> np.ndarray:
     """Return the total weight, once per feature, above the weighted sums."""
     with quiet_overflow():
-        sums = sum(w @ block for block, w in _blocks(rows.X, rows.weights))
+        if sparse.issparse(rows.X):
+            sums = rows.X.T.astype(np.float64, copy=False) @ rows.weights
+        else:
+            sums = sum(w @ block for block, w in _blocks(rows.X, rows.weights))
     return np.stack((np.full(len(sums), rows.weights.sum()), sums))
 
 
 def _squares(rows, mean: np.ndarray) -> np.ndarray:
-    """Return the weighted squares of distances from the mean."""
+    """Return the weighted sums of squared distances from the mean."""
     with quiet_overflow():
+        if sparse.issparse(rows.X):
+            return _sparse_squares(rows.X, rows.weights, mean)
         return sum(w @ (block - mean) ** 2 for block, w in _blocks(rows.X, rows.weights))
 
 
-def _blocks(X, weights: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield blocks of rows, dense and in float64, with their weights."""
+def _sparse_squares(X, weights: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return the same for sparse rows: stored entries one by one, zeros by their total weight."""
+    by_entry = np.repeat(weights, np.diff(X.indptr))
+    n_features = X.shape[1]
+    stored = by_entry * (X.data.astype(np.float64, copy=False) - mean[X.indices]) ** 2
+    squares = np.bincount(X.indices, weights=stored, minlength=n_features)
+    seen = np.bincount(X.indices, weights=by_entry, minlength=n_features)
+    is_full = np.bincount(X.indices, minlength=n_features) >= X.shape[0]
+    return squares + np.where(is_full, 0.0, np.maximum(weights.sum() - seen, 0.0)) * mean**2
+
+
+def _blocks(X: np.ndarray, weights: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield blocks of rows in float64, with their weights."""
     for rows in row_slices(X.shape[0], rows_per_block(X.shape[1], _BLOCK)):
-        block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-        yield block.astype(np.float64, copy=False), weights[rows]
+        yield X[rows].astype(np.float64, copy=False), weights[rows]

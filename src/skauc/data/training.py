@@ -1,31 +1,34 @@
-"""Training rows with labels and weights, checked once when they come in."""
+"""Training rows with labels and weights, validated once."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.exceptions import InvalidDataError, InvalidParameterError, PositiveLabelWarning
 from skauc.support import cached_property
 from skauc.validation import (
-    FLOAT_DTYPES,
     check_class_weights,
     check_column,
+    check_features,
     check_number_of_classes,
+    check_pair_weight,
     check_weights,
     on_host,
-    tidy,
 )
+
+# A negative class with a smaller share of the rows than this is probably the one to find.
+RARE_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedRows:
-    """Rows, and how much each counts."""
+    """Rows and their weights."""
 
     X: np.ndarray | sparse.csr_array
     weights: np.ndarray
@@ -36,17 +39,18 @@ class WeightedRows:
         return self.X.shape[1]
 
     def add_up(self, sums: Callable, *arguments):
-        """Return ``sums(rows, *arguments)``, added up over the places where rows are."""
+        """Return ``sums(rows, *arguments)``, added up over all blocks of rows."""
         return sums(self, *arguments)
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows, which of them are positive, and how much each counts.
+    """Rows, which of them are positive, and their weights.
 
-    A row has a number, and a place among the rows that count. They begin with those in ``first``;
-    in a part that was taken from a whole, ``numbering`` holds those that rows have in the whole.
-    ``device`` is where an engine is to take them, by the name that torch has for it; None: nowhere.
+    Each row has a number among all rows, and a place among the rows of positive weight. Both count
+    from the values in ``first``. A part of a larger data set keeps the numbers and places of the
+    larger one in ``numbering``. ``device`` is the torch device that the engine uses; None is the
+    CPU engine.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -69,7 +73,7 @@ class TrainingData:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether rows are kept without their zeros."""
+        """Whether the rows are a sparse array."""
         return sparse.issparse(self.X)
 
     @property
@@ -79,19 +83,19 @@ class TrainingData:
 
     @property
     def places(self) -> np.ndarray:
-        """The place of each row that counts among those that do."""
+        """The place of each row among the rows of positive weight."""
         return self.numbers[1]
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """Numbers above places."""
+        """Row numbers in the first row, places in the second."""
         if self.numbering is not None:
             return self.numbering
         places = np.cumsum(self.weights > 0) - 1
         return np.stack((np.arange(self.n_rows), places)) + np.array(self.first)[:, None]
 
     def part(self, rows: np.ndarray) -> TrainingData:
-        """Return the given rows alone."""
+        """Return the given rows only."""
         return replace(
             self,
             X=self.X[rows],
@@ -101,11 +105,11 @@ class TrainingData:
         )
 
     def add_up(self, sums: Callable, *arguments):
-        """Return ``sums(rows, *arguments)``, added up over the places where rows are."""
+        """Return ``sums(rows, *arguments)``, added up over all blocks of rows."""
         return sums(self, *arguments)
 
     def take(self, chosen: Callable[[TrainingData], np.ndarray]) -> TrainingData:
-        """Return the rows for which ``chosen`` returns True, here and for no device."""
+        """Return the rows for which ``chosen`` returns True, for the CPU engine."""
         return replace(self.part(np.flatnonzero(chosen(self))), device=None)
 
     def transformed(self, transform: Callable) -> TrainingData:
@@ -114,52 +118,59 @@ class TrainingData:
 
 
 def check_training(estimator, X, y, sample_weight=None, *, advice="") -> TrainingData:
-    """Validate what was passed to ``fit`` and code the second class as positive.
+    """Validate the arguments of ``fit``. The label that sorts last is the positive class.
 
-    Floats stay in the precision they came in; nothing is copied. ``advice`` says what else the
-    estimator can do with more than two classes.
+    float32 and float64 rows keep their precision and are not copied. ``advice`` is added to the
+    error for more than two classes.
     """
-    X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
-    X, y = validate_data(
-        estimator, X, y, accept_sparse="csr", dtype=list(FLOAT_DTYPES), ensure_min_samples=1
-    )
-    X = tidy(X)
+    X, y = check_features(estimator, X, on_host(y))
     check_classification_targets(y)
-    weights = check_weights(sample_weight, X)
+    weights = check_weights(on_host(sample_weight), X)
     classes, codes = np.unique(y, return_inverse=True)
     check_number_of_classes(classes, y, advice)
     check_class_weights(weights, classes, codes)
+    check_pair_weight(float(weights[codes == 0].sum()), float(weights[codes == 1].sum()))
+    warn_of_rare_negatives(classes, np.bincount(codes, minlength=2))
     return TrainingData(X, codes == 1, weights, classes)
+
+
+def warn_of_rare_negatives(classes: np.ndarray, counts: np.ndarray) -> None:
+    """Warn if the labels are text and the one that sorts first, the negative class, is rare.
+
+    Numbers and booleans have an order that people mean: 1 and True are positive. The order of
+    words is an accident of spelling, and the rarer one is nearly always the one to find.
+    """
+    negative, positive = classes.tolist()
+    if isinstance(negative, str) and counts[0] < RARE_SHARE * counts.sum():
+        warnings.warn(
+            f"{positive!r} is the positive class, which ranks high, because it sorts after "
+            f"{negative!r}. But {negative!r} is much rarer: {counts[0]} of {counts.sum()} rows. "
+            f"Pass y == {negative!r} as labels to rank {negative!r} high.",
+            PositiveLabelWarning,
+            stacklevel=4,
+        )
 
 
 def check_chunk(estimator, X, y, classes) -> TrainingData:
     """Validate one chunk of a stream, in which either class may be missing.
 
-    The first chunk settles the columns and their names, and ``classes`` the labels, for good.
+    The first chunk fixes the columns and their names, and ``classes`` fixes the labels.
     """
     known = getattr(estimator, "classes_", None)
     classes = _check_stream_classes(classes, known)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse="csr",
-        dtype=list(FLOAT_DTYPES),
-        ensure_min_samples=1,
-        reset=known is None,
-    )
+    X, y = check_features(estimator, X, on_host(y), reset=known is None)
     check_classification_targets(y)
     strangers = np.setdiff1d(y, classes)
     if len(strangers):
         raise InvalidDataError(
             f"`y` has the label {strangers.tolist()[0]!r}, which is not one of the classes "
-            f"{classes.tolist()}. Leave such rows out, or start afresh with `fit`."
+            f"{classes.tolist()}. Leave such rows out, or start again with `fit`."
         )
-    return TrainingData(tidy(X), y == classes[1], np.ones(len(y)), classes)
+    return TrainingData(X, y == classes[1], np.ones(len(y)), classes)
 
 
 def _check_stream_classes(classes, known: np.ndarray | None) -> np.ndarray:
-    """Return the two labels in sorted order, or say why they cannot be."""
+    """Return the two labels in sorted order, or raise an error."""
     if classes is None:
         if known is None:
             raise InvalidParameterError(
@@ -176,6 +187,6 @@ def _check_stream_classes(classes, known: np.ndarray | None) -> np.ndarray:
     if known is not None and not np.array_equal(labels, known):
         raise InvalidParameterError(
             f"`classes` must stay {known.tolist()}, as in the first call; got {labels.tolist()}. "
-            "Leave it out, or start afresh with `fit`."
+            "Leave it out, or start again with `fit`."
         )
     return labels

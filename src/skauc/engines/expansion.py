@@ -10,7 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from skauc.engines.policy import current_policy
 from skauc.engines.threads import RowThreads
 from skauc.feature_map import FeatureMap
-from skauc.kernels import PLAIN, Kernel, Rows, same_format
+from skauc.kernels import PLAIN, Kernel, Linear, Rows, same_format
 from skauc.scratch import ThreadBench
 from skauc.support import rows_per_block
 
@@ -38,6 +38,12 @@ class Scorer:
         intercept: float | np.ndarray = 0.0,
         scaling: FeatureMap | None = None,
     ):
+        if isinstance(kernel, Linear) and len(coef):
+            # sum_k coef_k z_k.x = w.x takes one product per feature instead of one per centre. It
+            # also keeps the ranking exact far from zero, where the products z_k.x cancel.
+            slopes = safe_sparse_dot(centres.T, coef, dense_output=True)
+            linear_coef = slopes if linear_coef is None else slopes + linear_coef
+            coef = coef[:0]
         self._linear_coef, self._intercept, self._scaling = linear_coef, intercept, scaling
         self._columns, self._coef = None, coef
         if len(coef):

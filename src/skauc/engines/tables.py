@@ -21,7 +21,8 @@ from skauc.losses.pairs import (
     PairStatistics,
     ScoreRanges,
 )
-from skauc.metrics import area as metrics
+from skauc.metrics.area import auc_of, threshold_of
+from skauc.metrics.sorted_scores import SortedScores
 from skauc.support import cached_property
 
 # Longest table of a block: beyond it neighbouring bins are merged.
@@ -232,7 +233,7 @@ class Ranking:
     sums: np.ndarray
 
     @cached_property
-    def table(self) -> metrics.ScoreTable:
+    def table(self) -> SortedScores:
         """The places that are not empty; rows in one of them count as tied.
 
         The AUC is then off by 1e-7 where scores are spread like those of a normal distribution,
@@ -240,12 +241,12 @@ class Ranking:
         """
         negatives, positives = self.sums
         filled = (negatives > 0) | (positives > 0)
-        return metrics.ScoreTable(self.middles[filled], positives[filled], negatives[filled])
+        return SortedScores(self.middles[filled], positives[filled], negatives[filled])
 
     def auc(self) -> float:
         """Return the AUC."""
-        return metrics.auc_of(self.table)
+        return auc_of(self.table)
 
     def threshold(self) -> float:
         """Return the score above which a row is best called positive (balanced accuracy)."""
-        return metrics.threshold_of(self.table)
+        return threshold_of(self.table)

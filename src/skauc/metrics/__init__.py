@@ -1,10 +1,12 @@
-"""How well scores rank: AUC and its intervals, operating points, bands and calibration."""
+"""Metrics of rankings: AUC with intervals, operating points, confidence bands, calibration."""
 
-from skauc.metrics.area import AUCInterval, auc, auc_interval, partial_auc
+from skauc.metrics.area import auc
 from skauc.metrics.bands import Bands, curve_bands
 from skauc.metrics.calibration import CalibrationBins, calibration_bins, cross_fitted_probabilities
 from skauc.metrics.distributions import ScoreHistogram, score_histogram
-from skauc.metrics.operating_points import OperatingPoints, operating_points
+from skauc.metrics.intervals import AUCInterval, auc_interval
+from skauc.metrics.partial_area import partial_auc
+from skauc.metrics.thresholds import OperatingPoints, operating_points
 
 __all__ = [
     "AUCInterval",

@@ -1,12 +1,14 @@
-"""How far ROC and precision-recall curves of few rows may be from those of all rows.
+"""Confidence bands of ROC and precision-recall curves.
 
-Of a continuous distribution, the shares that lie between neighbouring values of a sample of size m
-are distributed as Dirichlet(1, ..., 1) with m + 1 parts, whatever the distribution is. Drawing them
-for each class gives curves that the sample might come from. At one threshold, with k of m rows
-above it, the share above is drawn as Beta(k, m - k + 1) when the gap that the threshold lies in
-counts as below, and as Beta(k + 1, m - k) when it counts as above: their quantiles are the limits
-of Clopper and Pearson. The lower band takes the gap against the model in both classes and the upper
-band for it, so that a band has a width even where no error was seen.
+Take a sample of size m from a continuous distribution. The probabilities between adjacent sample
+values follow a Dirichlet(1, ..., 1) distribution with m + 1 parts, whatever the distribution is.
+Drawing them for each class gives curves that are compatible with the sample.
+
+Take one threshold with k of m rows above it. The share above it is drawn as Beta(k, m - k + 1) if
+the gap that contains the threshold counts as below, and as Beta(k + 1, m - k) if it counts as
+above. The quantiles of these are the limits of Clopper and Pearson. The lower band counts the gaps
+of both classes against the model, and the upper band counts them in favour of it. A band therefore
+has a positive width even where the sample has no errors.
 
 References
 ----------
@@ -23,23 +25,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skauc.metrics.operating_points import OperatingPoints
+from skauc.metrics.thresholds import OperatingPoints
 
-# Corners of the curve between which it is taken as straight.
+# The curve is taken as piecewise linear with this many corners.
 _MOST_CORNERS = 400
 _N_GRID = 121
 
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """Pointwise limits of both curves, and those of the average precision.
+    """Pointwise limits of both curves, and limits of the average precision.
 
     Attributes
     ----------
     false_positive_rate, recall_low, recall_high : ndarray
-        Limits of the ROC curve at given false positive rates.
+        False positive rates, and the limits of the recall at each of them.
     recall, precision_low, precision_high : ndarray
-        Limits of the precision-recall curve at given recalls, for the class ratio of the sample.
+        Recalls, and the limits of the precision at each of them, for the class ratio of the
+        sample.
     average_precision : tuple of two floats
         Limits of the area under the precision-recall curve.
     """
@@ -56,15 +59,15 @@ class Bands:
 def curve_bands(
     points: OperatingPoints, *, confidence_level=0.95, n_draws=1000, random_state=0
 ) -> Bands:
-    """Draw curves for each class by its gaps and return the quantiles at each rate.
+    """Draw curves by a smoothed Bayesian bootstrap and return their quantiles.
 
-    With weights, a class counts as many rows as its effective size.
+    With weights, the size of a class is Kish's effective size.
     """
     corners = points.thinned(_MOST_CORNERS)
     rng = np.random.default_rng(random_state)
     recalls = _draw_gaps(corners.recall, points.n_effective[0], n_draws, rng)
     alarms = _draw_gaps(corners.false_positive_rate, points.n_effective[1], n_draws, rng)
-    # Few false alarms are what matters where positives are rare: the grid is dense there.
+    # Low false positive rates matter most if positives are rare, so the grid is dense there.
     read = partial(
         _read_curves,
         rate_grid=np.linspace(0, 1, _N_GRID) ** 2,
@@ -74,8 +77,8 @@ def curve_bands(
     tail = (1 - confidence_level) / 2
     worst = read(alarms.shares(1.0), recalls.shares(0.0))
     best = read(alarms.shares(0.0), recalls.shares(1.0))
-    # An average over the curve does not meet every gap at its worst: half of each gap counts for
-    # the lower limit, none for the upper one.
+    # The average precision is a mean over the curve, and not every gap is at its worst. The lower
+    # limit counts half of each gap, the upper limit none.
     halved = read(alarms.shares(0.5), recalls.shares(0.5))
     plain = read(alarms.plain_shares(), recalls.plain_shares())
     return Bands(
@@ -94,23 +97,23 @@ def curve_bands(
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """Draws, a row each, of the weight above each threshold and of the gap it lies in."""
+    """Draws of the weight above each threshold and of the gap that contains it, one per row."""
 
     above: np.ndarray
     gap: np.ndarray
 
     def shares(self, part: float) -> np.ndarray:
-        """Return the shares above each threshold, that part of its gap included."""
+        """Return the shares above each threshold, including this fraction of the gap."""
         return (self.above + part * self.gap) / (self.above[:, -1:] + self.gap)
 
     def plain_shares(self) -> np.ndarray:
-        """Return the shares with no gap at all: Rubin's bootstrap."""
+        """Return the shares without gaps (Rubin's bootstrap)."""
         return self.above / self.above[:, -1:]
 
 
 def _draw_gaps(shares: np.ndarray, n_rows: float, n_draws: int, rng) -> _Gaps:
-    """Draw for a class, given the shares of its sample above each threshold."""
-    n_between = np.round(np.diff(shares) * n_rows, 9)  # whole numbers where rows count the same
+    """Draw the gaps of a class, given the share of its rows above each threshold."""
+    n_between = np.round(np.diff(shares) * n_rows, 9)  # integers if all weights are equal
     weights = rng.standard_gamma(n_between, size=(n_draws, len(n_between)))
     above = np.zeros((n_draws, len(shares)))
     np.cumsum(weights, axis=1, out=above[:, 1:])
@@ -118,7 +121,7 @@ def _draw_gaps(shares: np.ndarray, n_rows: float, n_draws: int, rng) -> _Gaps:
 
 
 class _Curves(NamedTuple):
-    """Recall at each rate and precision at each recall, a row each draw."""
+    """Recall at each false positive rate and precision at each recall, one row per draw."""
 
     rate_grid: np.ndarray
     recall: np.ndarray
@@ -130,7 +133,9 @@ def _read_curves(alarms, recalls, rate_grid, recall_grid, odds) -> _Curves:
     recall_at = np.empty((len(alarms), len(rate_grid)))
     alarms_at = np.empty((len(alarms), len(recall_grid)))
     for draw, corners in enumerate(zip(alarms, recalls, strict=True)):
-        alarm, recall = (np.append(rates, 1.0) for rates in corners)  # flagging all rows
+        alarm, recall = (
+            np.append(rates, 1.0) for rates in corners
+        )  # the point where all rows are flagged
         recall_at[draw] = np.interp(rate_grid, alarm, recall, left=0.0)
         alarms_at[draw] = np.interp(recall_grid, recall, alarm)
     precision = recall_grid / (recall_grid + odds * alarms_at)

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Calibration: compare predicted probabilities with observed frequencies."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from scipy.special import betaincinv
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-# Rows of a class that are enough to fit the two numbers of a logistic map.
+# Most rows per class that are used to fit the two coefficients of a logistic map.
 _MOST_FITTED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationBins:
-    """Rows in groups of like probability: what was said, and what came.
+    """Rows grouped by their predicted probability.
 
     Attributes
     ----------
     predicted : ndarray of shape (n_bins,)
-        Mean probability in each group.
+        Mean predicted probability of each group.
     observed, low, high : ndarray of shape (n_bins,)
-        Share of positive rows in each, with its 95 % limits (Clopper and Pearson).
+        Share of positive rows in each group, with 95 % limits (Clopper and Pearson).
     n_rows : ndarray of shape (n_bins,)
-        Number of rows in each.
+        Number of rows in each group.
     """
 
     predicted: np.ndarray
@@ -37,26 +37,26 @@ class CalibrationBins:
 def calibration_bins(
     probabilities: np.ndarray, positive: np.ndarray, weights: np.ndarray, n_bins: int = 10
 ) -> CalibrationBins:
-    """Cut the rows into groups of about the same number by their probability."""
+    """Group the rows by quantiles of their probability, into groups of about equal size."""
     edges = np.unique(np.quantile(probabilities, np.linspace(0, 1, n_bins + 1)[1:-1]))
     group = np.searchsorted(edges, probabilities)
     n_groups = len(edges) + 1
     n_rows = np.bincount(group, minlength=n_groups)
-    total, squares, said, came = (
+    total, squares, predicted, positives = (
         np.bincount(group, values, n_groups)[n_rows > 0]
         for values in (weights, weights**2, weights * probabilities, weights * positive)
     )
-    observed = came / total
+    observed = positives / total
     low, high = share_limits(observed, total**2 / squares)
-    return CalibrationBins(said / total, observed, low, high, n_rows[n_rows > 0])
+    return CalibrationBins(predicted / total, observed, low, high, n_rows[n_rows > 0])
 
 
 def share_limits(shares, n_rows, confidence_level=0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return Clopper and Pearson's limits of shares that were seen in so many rows each."""
+    """Return the limits of Clopper and Pearson for shares observed in `n_rows` rows each."""
     seen = np.asarray(shares) * n_rows
     tail = (1 - confidence_level) / 2
     unseen = n_rows - seen
-    # At the ends the beta distribution is a point; a limit there is the end itself.
+    # The beta distribution degenerates at 0 and 1. The limits there are 0 and 1.
     low = np.where(seen > 0, betaincinv(np.maximum(seen, 1e-300), unseen + 1, tail), 0.0)
     high = np.where(unseen > 0, betaincinv(seen + 1, np.maximum(unseen, 1e-300), 1 - tail), 1.0)
     return low, high
@@ -65,10 +65,10 @@ def share_limits(shares, n_rows, confidence_level=0.95) -> tuple[np.ndarray, np.
 def cross_fitted_probabilities(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, n_folds: int = 5
 ) -> np.ndarray | None:
-    """Return the probabilities that a logistic map of the scores (Platt's) gives, fold by fold.
+    """Map scores to probabilities by Platt's logistic map, cross-fitted.
 
-    Each row's probability is from a map fitted to the other folds. None where a class has a single
-    row.
+    The map for the rows of a fold is fitted to the other folds. Returns None if a class has a
+    single row.
     """
     n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
     if n_fewest < 2:
@@ -86,7 +86,7 @@ def cross_fitted_probabilities(
 
 
 def _part_of_each_class(rows: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return every k-th row of a class that has many, and the number of rows each stands for."""
+    """Thin out a large class. Return the rows, and the number of rows that each stands for."""
     parts, counts = [], []
     for side in (rows[positive], rows[~positive]):
         part = side[:: -(-len(side) // _MOST_FITTED)]

@@ -1,4 +1,4 @@
-"""How the scores of the two classes are spread."""
+"""Histograms of the scores of the two classes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Share of each class that may lie beyond an end of the axis, and is counted in the last bar.
+# At most this share of each class is beyond an end of the axis. It is counted in the end bins.
 _BEYOND = 0.002
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreHistogram:
-    """Share of each class between neighbouring edges; scores beyond them are in the end bars."""
+    """Share of each class in each bin. Scores beyond the edges are counted in the end bins."""
 
     edges: np.ndarray
     positives: np.ndarray
@@ -22,9 +22,9 @@ class ScoreHistogram:
 def score_histogram(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, n_bins: int | None = None
 ) -> ScoreHistogram:
-    """Count both classes over the same bars, each as shares of its own weight.
+    """Compute the histogram of each class over the same bins. The shares of a class sum to 1.
 
-    The default number of bars grows with the rows of the smaller class, from 12 to 48.
+    The default number of bins grows with the number of rows of the smaller class, from 12 to 48.
     """
     if n_bins is None:
         n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))

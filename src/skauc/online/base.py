@@ -1,4 +1,4 @@
-"""What the online learners share: the way in, the epochs, the threshold and the scores."""
+"""What the online learners share: validation, epochs, thresholds and scores."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from skauc.base import CallbackMixin, RankingClassifier, unchanged_on_error, wit
 from skauc.data.training import TrainingData, check_chunk, check_training
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
+from skauc.support import quiet_overflow
 from skauc.validation import check_boolean, check_whole_number
 
-# Numbers in a block of rows, a megabyte in float64.
+# Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
 
 
 class OnlineClassifier(CallbackMixin, RankingClassifier):
     """Learns from one row after the other.
 
-    A learner says how its state starts, how a block of rows changes it, and which fitted
-    attributes follow from it. The state is a named tuple of arrays that holds everything,
-    the random numbers included: learning in pieces is learning in one pass.
+    A learner defines the initial state, how a block of rows updates it, and the fitted attributes
+    that follow from it. The state is a named tuple of arrays. It holds everything, including the
+    state of the random numbers, so that the result does not depend on how rows are cut into calls.
     """
 
     @with_callbacks
     def fit(self, X, y):
-        """Learn afresh, in several passes over the rows.
+        """Start again, and learn in several passes over the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows. They are learnt in float64, sparse ones in dense blocks.
+            Training rows. They are converted to float64, and sparse rows to dense blocks.
         y : array-like of shape (n_samples,)
-            Labels, two different ones of any kind.
+            Labels of two classes. The label that sorts last is the positive class.
 
         Returns
         -------
@@ -63,23 +64,23 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
         return self
 
     def partial_fit(self, X, y, classes=None):
-        """Learn from more rows, once, in the order in which they come.
+        """Learn from more rows, in one pass and in the given order.
 
-        What counts is the sequence of rows, not how it is cut into calls.
+        The result depends on the sequence of rows and not on how it is cut into calls.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The next rows.
         y : array-like of shape (n_samples,)
-            Their labels; either class may be missing.
+            Their labels. Either class may be missing.
         classes : array-like of shape (2,), default=None
-            Both labels. The first call needs them, later ones may leave them out.
+            Both labels. Required in the first call only.
 
         Returns
         -------
         self : estimator
-            The learner, a few rows wiser.
+            The fitted learner.
         """
         self._check_parameters()
         with unchanged_on_error(self):
@@ -95,27 +96,38 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
         return self
 
     def _learn_rows(self, state, data: TrainingData, order: np.ndarray) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet_overflow():
             for X, own in _blocks(data, order):
-                self._learn(X, own, state)
+                try:
+                    self._learn(X, own, state)
+                except np.linalg.LinAlgError as error:  # a sketch with infinite entries
+                    raise self._overflow() from error
 
     def _finish(self, state) -> None:
         vars(self).update(self._checked_attributes(state))
         self._state = state
 
     def _checked_attributes(self, state) -> dict:
-        """Return the fitted attributes, or say that they are no numbers any more."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        """Return the fitted attributes, or raise an error if they or the state overflowed.
+
+        An overflow can be in the state only: an infinite covariance makes every later step NaN, and
+        a soft threshold turns that into a weight of zero.
+        """
+        with quiet_overflow():
             attributes = self._attributes(state)
-        if not all(np.isfinite(value).all() for value in attributes.values()):
-            raise InvalidDataError(
-                f"The coefficients of {type(self).__name__} overflowed. Scale the features, for "
-                "instance with sklearn.preprocessing.StandardScaler, or make smaller steps."
-            )
+        numbers = (*attributes.values(), *_arrays(state))
+        if not all(np.isfinite(value).all() for value in numbers):
+            raise self._overflow()
         return attributes
 
+    def _overflow(self) -> InvalidDataError:
+        return InvalidDataError(
+            f"The coefficients of {type(self).__name__} overflowed. Scale the features, for "
+            "instance with sklearn.preprocessing.StandardScaler, or use smaller steps."
+        )
+
     def _check_parameters(self) -> None:
-        """Raise an error for a parameter that the learner cannot have."""
+        """Raise an error for an invalid parameter."""
         check_whole_number("n_epochs", self.n_epochs, 1, "It is the number of passes of `fit`.")
         check_boolean("shuffle", self.shuffle)
 
@@ -125,7 +137,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
 
     @abstractmethod
     def _learn(self, X: np.ndarray, own: np.ndarray, state) -> None:
-        """Change the state, in place, row by row; ``own`` is 1 for positive rows and 0 else."""
+        """Update the state in place, row by row; ``own`` is 1 for positive rows and 0 otherwise."""
 
     @abstractmethod
     def _attributes(self, state) -> dict:
@@ -133,7 +145,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
 
 
 class LinearOnlineClassifier(OnlineClassifier):
-    """An online learner of f(x) = w.x, whose state has n_seen, means, weights and average."""
+    """An online learner of f(x) = w.x. Its state has n_seen, means, weights and average."""
 
     @property
     def _model(self) -> Model:
@@ -154,8 +166,17 @@ class LinearOnlineClassifier(OnlineClassifier):
         }
 
 
+def _arrays(state) -> Iterator[np.ndarray]:
+    """Yield the arrays of a state, which is a tuple of arrays and tuples."""
+    for part in state:
+        if isinstance(part, tuple):
+            yield from _arrays(part)
+        else:
+            yield part
+
+
 def _blocks(data: TrainingData, order: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the rows in that order, in dense float64 blocks, with the codes of their classes."""
+    """Yield the rows in the given order, in dense float64 blocks, with the codes of classes."""
     n_rows = max(_BLOCK // data.X.shape[1], 64)
     for start in range(0, len(order), n_rows):
         rows = order[start : start + n_rows]

@@ -55,18 +55,35 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.feature_map import FeatureMap, RankScaling
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial
 from skauc.model import Model
-from skauc.persistence.state import ESTIMATORS
-from skauc.persistence.words import word_pattern
+from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
+from skauc.onnx.words import word_pattern
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
+from skauc.preprocessing.parts import (
+    BooleanPart,
+    DatePart,
+    LevelsPart,
+    MissingPart,
+    NumericPart,
+    TargetPart,
+    WordsPart,
+    build_parts,
+)
 from skauc.preprocessing.steps import DAY, PERIODS
+from skauc.rank_svm import KernelRankSVM
+from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
+from skauc.structural import StructuralAUC
 
+ESTIMATORS = (
+    *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC, KernelRankSVM),
+    *(OAM, OPAUC, AdaOAM, SAdaOAM, OILK),
+)
 # The version of ONNX that brought regular expressions.
 OPSET_OF_WORDS = 20
 
 
 def register() -> None:
     """Tell skl2onnx about every class of ours."""
-    for kind in ESTIMATORS.values():
+    for kind in ESTIMATORS:
         update_registered_converter(
             kind,
             f"Skauc{kind.__name__}",
@@ -260,8 +277,12 @@ def _arcsinh(build: _Builder, step: ArcSinh, rows):
 
 
 def _date_features(build: _Builder, step: DateFeatures, seconds):
+    return _phases(build, step.phases_, seconds)
+
+
+def _phases(build: _Builder, phases_by_column: list[list[str]], seconds):
     parts = []
-    for number, phases in enumerate(step.phases_):
+    for number, phases in enumerate(phases_by_column):
         column = build(OnnxGather, seconds, np.array([number]), axis=1)
         parts.append(build(OnnxDiv, column, _numbers(DAY)))
         for phase in phases:
@@ -274,17 +295,11 @@ def _date_features(build: _Builder, step: DateFeatures, seconds):
 
 def _convert_table(scope, operator, container) -> None:
     build = _Builder(container)
-    step = operator.raw_operator
     inputs = {variable.raw_name: variable for variable in operator.inputs}
     parts = []
-    for name, transformer, columns in step.transformer_.transformers_:
-        if name == "remainder":
-            continue
-        if name not in _PARTS:  # words of one column
-            parts.append(_words(build, transformer, _column(build, inputs, columns)))
-            continue
-        merged = build(OnnxConcat, *(_column(build, inputs, column) for column in columns), axis=1)
-        parts.append(_PARTS[name](build, transformer, merged))
+    for part in build_parts(operator.raw_operator.parts_):
+        columns = [_column(build, inputs, name) for name in part.columns]
+        parts.append(_PARTS[type(part)](build, part, build(OnnxConcat, *columns, axis=1)))
     out = build(OnnxConcat, *parts, axis=1)
     build(OnnxIdentity, out, output_names=operator.outputs).add_to(scope, container)
 
@@ -299,33 +314,31 @@ def _column(build: _Builder, inputs: dict, name: str):
     return variable if is_text else build.double(variable)
 
 
-def _imputed(build: _Builder, imputer, rows):
-    return build(OnnxWhere, build(OnnxIsNaN, rows), _numbers(imputer.statistics_), rows)
+def _imputed(build: _Builder, part, rows):
+    return build(OnnxWhere, build(OnnxIsNaN, rows), _numbers(part.fill), rows)
 
 
-def _scaled(build: _Builder, steps: list, rows):
-    """Follow the scaling steps: robust, arcsinh, standard."""
-    robust, arcsinh, standard = steps
-    rows = build.affine(rows, robust.center_, robust.scale_)
-    return build.affine(_arcsinh(build, arcsinh, rows), standard.mean_, standard.scale_)
+def _scaled(build: _Builder, scaling: np.ndarray, rows):
+    """Apply the robust scaling, arcsinh and the standardisation."""
+    median, spread, mean, deviation = scaling
+    return build.affine(_arcsinh(build, None, build.affine(rows, median, spread)), mean, deviation)
 
 
-def _numeric(build: _Builder, pipeline, rows):
-    imputer, *scaling = (step for _, step in pipeline.steps)
-    return _scaled(build, scaling, _imputed(build, imputer, rows))
+def _numeric(build: _Builder, part: NumericPart, rows):
+    return _scaled(build, part.scaling, _imputed(build, part, rows))
 
 
-def _dates(build: _Builder, pipeline, rows):
-    imputer, features, *scaling = (step for _, step in pipeline.steps)
-    return _scaled(build, scaling, _date_features(build, features, _imputed(build, imputer, rows)))
+def _dates(build: _Builder, part: DatePart, rows):
+    features = _phases(build, part.phases, _imputed(build, part, rows))
+    return _scaled(build, part.scaling, features)
 
 
-def _missing(build: _Builder, indicator, rows):
+def _missing(build: _Builder, part: MissingPart, rows):
     return build.double(build(OnnxIsNaN, rows))
 
 
-def _levels(build: _Builder, encoder, strings):
-    parts = _one_hot(build, encoder.categories_, strings)
+def _levels(build: _Builder, part: LevelsPart, strings):
+    parts = _one_hot(build, part.levels, strings)
     return reduce(lambda left, right: build(OnnxConcat, left, right, axis=1), parts)
 
 
@@ -339,7 +352,7 @@ def _one_hot(build: _Builder, categories: list[np.ndarray], strings) -> list:
     return parts
 
 
-def _words(build: _Builder, counter, strings):
+def _words(build: _Builder, part: WordsPart, strings):
     """Ask for each word whether it is there."""
     if build.version < OPSET_OF_WORDS:
         raise InvalidParameterError(
@@ -347,28 +360,27 @@ def _words(build: _Builder, counter, strings):
             f"target_opset={build.version}. Set it to {OPSET_OF_WORDS}, or leave columns of text "
             "out and fit again."
         )
-    words = counter.get_feature_names_out()
-    flags = (build(OnnxRegexFullMatch, strings, pattern=word_pattern(word)) for word in words)
+    flags = []
+    for number, words in enumerate(part.words):
+        column = build(OnnxGather, strings, np.array([number]), axis=1)
+        flags += [build(OnnxRegexFullMatch, column, pattern=word_pattern(word)) for word in words]
     return build(OnnxConcat, *map(build.double, flags), axis=1)
 
 
-def _by_target(build: _Builder, pipeline, strings):
-    encoder, *scaling = (step for _, step in pipeline.steps)
+def _by_target(build: _Builder, part: TargetPart, strings):
     parts = []
-    flags = _one_hot(build, encoder.categories_, strings)
-    for known, encodings in zip(flags, encoder.encodings_, strict=True):
-        shifts = (encodings - encoder.target_mean_)[:, None]
-        parts.append(build(OnnxMatMul, known, shifts))
+    for known, encodings in zip(_one_hot(build, part.levels, strings), part.encodings, strict=True):
+        parts.append(build(OnnxMatMul, known, (encodings - part.mean)[:, None]))
     means = build(OnnxConcat, *parts, axis=1)
-    return _scaled(build, scaling, build(OnnxAdd, means, _numbers(encoder.target_mean_)))
+    return _scaled(build, part.scaling, build(OnnxAdd, means, _numbers(part.mean)))
 
 
-# The steps of a TablePreprocessor by their names.
 _PARTS = {
-    "numeric": _numeric,
-    "boolean": _imputed,
-    "date": _dates,
-    "missing": _missing,
-    "levels": _levels,
-    "target": _by_target,
+    NumericPart: _numeric,
+    BooleanPart: _imputed,
+    DatePart: _dates,
+    MissingPart: _missing,
+    LevelsPart: _levels,
+    TargetPart: _by_target,
+    WordsPart: _words,
 }

@@ -21,11 +21,11 @@ from skl2onnx.sklapi import CastTransformer
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 
+from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
 from skauc.onnx.converters import OPSET_OF_WORDS, label_values, register
-from skauc.persistence.summary import is_own
 from skauc.preprocessing import TablePreprocessor
-from skauc.unwrapping import THRESHOLDED, TRANSPARENT, OpenedModel, layers_of, open_model
+from skauc.unwrapping import THRESHOLDED, TRANSPARENT, UnwrappedModel, layers_of, unwrap
 
 __all__ = ["convert", "register"]
 
@@ -74,10 +74,10 @@ def _rename(model: ModelProto, names: dict[str, str]) -> None:
         node.output[:] = [names.get(name, name) for name in node.output]
 
 
-def _convertible(model) -> OpenedModel:
+def _convertible(model) -> UnwrappedModel:
     """Return the model taken apart, or say which of its wrappers has no graph."""
     for layer in layers_of(model):
-        if is_own(layer):
+        if isinstance(layer, RankingClassifier):
             break
         if isinstance(layer, CalibratedClassifierCV):
             _check_single(layer)
@@ -88,7 +88,7 @@ def _convertible(model) -> OpenedModel:
                 f"{type(layer).__name__} does not hold an estimator of skauc at its end, or wraps "
                 "it in a way that cannot be converted. Use skl2onnx for models of other libraries."
             )
-    opened = open_model(model)
+    opened = unwrap(model)
     if opened.classifier is None:
         raise InvalidParameterError(
             "A calibration of calibrated scores cannot be converted to ONNX. Calibrate once."
@@ -149,7 +149,7 @@ class _Ending:
         self.model, self.graph, self.tensor = model, model.graph, tensor
         self.n_names = 0
 
-    def write(self, opened: OpenedModel, classes: np.ndarray) -> None:
+    def write(self, opened: UnwrappedModel, classes: np.ndarray) -> None:
         """Replace the outputs of the estimator by those of the whole model."""
         pair = self.node("Cast", [self.estimator_scores()], to=TensorProto.DOUBLE)
         scores = self.node("Gather", [pair, self.constant([1], np.int64)], axis=1)

@@ -1,24 +1,25 @@
-"""What online learners remember, as arrays in a dictionary, and back.
+"""The states of online learners as arrays, and back.
 
-A learner that was loaded goes on as the one that was saved would: its buffers, counters and random
-numbers are all there. Compiled code trusts its arrays, so that shapes, types and everything that
-is an index are checked here.
+A state has buffers, counters and the state of the random numbers, so a loaded learner continues
+exactly where the saved one stopped. Compiled code does not check its arrays. Shapes, types and
+indices are therefore checked here.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from skauc.archive import checked_array, require
+from skauc.model_arrays import Arrays
 from skauc.online.adaoam import AdaptiveState
 from skauc.online.buffers import NEW, Buffers
 from skauc.online.oam import OAMState
 from skauc.online.oilk import OILKState
 from skauc.online.opauc import FullState, SketchState
-from skauc.persistence.checks import check, check_array
 
-# The states that each learner can have; no two of one learner have the same fields.
+# The states that each learner can have. Two states of one learner differ in their fields.
 STATES = {
     "OAM": (OAMState,),
     "OPAUC": (FullState, SketchState),
@@ -26,17 +27,18 @@ STATES = {
     "SAdaOAM": (AdaptiveState,),
     "OILK": (OILKState,),
 }
-# Symmetric matrices, of which the upper triangle is stored.
+# Of symmetric matrices, the upper triangle is stored.
 _SYMMETRIC = ("scatter", "gram")
 _MOST_ROWS = 1 << 53
+MEMORY, COUNTS = "its memory is", "its counts are"
 
 
-def pack_state(state: NamedTuple) -> dict[str, np.ndarray]:
-    """Return the fields, those of buffers among the others."""
-    packed = {}
+def state_to_arrays(state: NamedTuple) -> Arrays:
+    """Return the fields of a state and those of its buffers."""
+    packed: Arrays = {}
     for name, value in state._asdict().items():
         if isinstance(value, Buffers):
-            packed |= pack_state(value)
+            packed |= state_to_arrays(value)
         elif name in _SYMMETRIC:
             packed[name] = value[(..., *np.triu_indices(value.shape[-1]))]
         else:
@@ -44,21 +46,22 @@ def pack_state(state: NamedTuple) -> dict[str, np.ndarray]:
     return packed
 
 
-def unpack_state(learner: str, packed: dict[str, np.ndarray], n_features: int) -> NamedTuple:
-    """Build the state of a learner of that name, checking all that it is made of."""
-    fitting = [kind for kind in STATES[learner] if _field_names(kind) == set(packed)]
-    check(len(fitting) == 1, "memories")
+def state_from_arrays(learner: str, packed: Arrays, n_features: int) -> NamedTuple:
+    """Build the state of a learner."""
+    require(learner in STATES, "its estimator is")
+    matching = [kind for kind in STATES[learner] if _field_names(kind) == set(packed)]
+    require(len(matching) == 1, MEMORY)
     shapes = _shapes(packed, n_features)
     for name, (dtype, shape) in shapes.items():
         if name in packed:
-            check_array(packed[name], (dtype,), shape, "memories")
+            checked_array(packed[name], (np.dtype(dtype),), shape, MEMORY)
     _check_counts(packed)
     sizes = {"scatter": n_features, "gram": len(packed.get("coef", ()))}
     fields = {
         name: _symmetric(value, sizes[name]) if name in _SYMMETRIC else np.ascontiguousarray(value)
         for name, value in packed.items()
     }
-    return _made(fitting[0], fields)
+    return _made(matching[0], fields)
 
 
 def _field_names(kind) -> set[str]:
@@ -66,21 +69,21 @@ def _field_names(kind) -> set[str]:
     return (names - {"buffers"}) | set(Buffers._fields) if "buffers" in names else names
 
 
-def _made(kind, fields: dict[str, np.ndarray]) -> NamedTuple:
+def _made(kind, fields: dict[str, Any]) -> NamedTuple:
     if "buffers" in kind._fields:
         fields = {**fields, "buffers": _made(Buffers, fields)}
     return kind(*(fields[name] for name in kind._fields))
 
 
-def _shapes(packed: dict, n_features: int) -> dict[str, tuple]:
-    """Return the type and the shape that each field must have."""
+def _shapes(packed: Arrays, n_features: int) -> dict[str, tuple]:
+    """Return the type and the shape of each field."""
     n_slots = _length(packed, "rows")
     n_sketched = _length(packed, "sketch")
-    check(n_sketched % 2 == 0, "memories")  # it is halved
-    vector, one_a_class = (np.float64, (n_features,)), (np.int64, (2,))
+    require(n_sketched % 2 == 0, MEMORY)  # it is halved
+    vector, one_per_class = (np.float64, (n_features,)), (np.int64, (2,))
     return {
         **dict.fromkeys(("weights", "average", "squares"), vector),
-        **dict.fromkeys(("n_seen", "n_offered", "n_rows"), one_a_class),
+        **dict.fromkeys(("n_seen", "n_offered", "n_rows"), one_per_class),
         "means": (np.float64, (2, n_features)),
         "traces": (np.float64, (2,)),
         "scatter": (np.float64, (2, n_features * (n_features + 1) // 2)),
@@ -94,28 +97,28 @@ def _shapes(packed: dict, n_features: int) -> dict[str, tuple]:
     }
 
 
-def _length(packed: dict, name: str) -> int:
-    """Return the length of an array's second axis, 0 where it is not there."""
+def _length(packed: Arrays, name: str) -> int:
+    """Return the length of the second axis of an array, or 0 if there is no such array."""
     if name not in packed:
         return 0
     array = packed[name]
-    check(isinstance(array, np.ndarray) and array.ndim == 3 and array.shape[1] > 0, "memories")
+    require(isinstance(array, np.ndarray) and array.ndim == 3 and array.shape[1] > 0, MEMORY)
     return array.shape[1]
 
 
-def _check_counts(packed: dict) -> None:
-    """Raise an error for a number that would lead out of an array."""
+def _check_counts(packed: Arrays) -> None:
+    """Refuse numbers that are indices and lie outside of their arrays."""
     n_seen = packed["n_seen"]
-    check(bool((n_seen >= 0).all() and (n_seen < _MOST_ROWS).all() and n_seen.any()), "counts")
+    require(bool((n_seen >= 0).all() and (n_seen < _MOST_ROWS).all() and n_seen.any()), COUNTS)
     if "rows" in packed:
         n_offered, sources = packed["n_offered"], packed["sources"]
-        check(bool((n_offered >= 0).all() and (n_offered <= n_seen).all()), "counts")
-        check(bool((sources >= NEW).all() and (sources < len(sources)).all()), "counts")
+        require(bool((n_offered >= 0).all() and (n_offered <= n_seen).all()), COUNTS)
+        require(bool((sources >= NEW).all() and (sources < len(sources)).all()), COUNTS)
     if "gram" in packed:
-        check(bool(n_offered.any() and packed["gamma"][0] > 0), "counts")
+        require(bool(n_offered.any() and packed["gamma"][0] > 0), COUNTS)
     if "sketch" in packed:
         n_rows = packed["n_rows"]
-        check(bool((n_rows >= 0).all() and (n_rows <= packed["sketch"].shape[1]).all()), "counts")
+        require(bool((n_rows >= 0).all() and (n_rows <= packed["sketch"].shape[1]).all()), COUNTS)
 
 
 def _symmetric(triangle: np.ndarray, size: int) -> np.ndarray:

@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
-import copy
-import json
-import os
-from importlib import metadata
 from pathlib import Path
-from uuid import uuid4
+from typing import Any, BinaryIO
 
-import sklearn
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import skauc
-from skauc.exceptions import InvalidParameterError, ModelFileError
-from skauc.persistence.archive import MANIFEST, pack, read_body, unpack
-from skauc.persistence.payload import dump_payload, load_payload
-from skauc.persistence.state import to_plain
-from skauc.persistence.summary import columns_of, final_estimator, summary_of
+from skauc.archive import (
+    ArchiveError,
+    ArchiveSizeError,
+    Limits,
+    is_integer,
+    read_archive,
+    read_header,
+    require,
+    write_archive,
+    write_atomically,
+)
+from skauc.exceptions import ModelFileError
+from skauc.model_arrays import Arrays
+from skauc.persistence.estimators import (
+    decode_estimator,
+    decode_step,
+    encode_estimator,
+    encode_step,
+    is_own,
+    is_own_step,
+)
+from skauc.persistence.summary import (
+    FORMAT,
+    FORMAT_VERSION,
+    check_manifest,
+    final_estimator,
+    make_manifest,
+)
+from skauc.persistence.values import Encoder, decode
 
-FORMAT_VERSION = 1
-# Building a model takes several times its size; this keeps a hostile file below 200 MB.
-MAX_BYTES = 1 << 24
-_MANIFEST_KEYS = {"format_version", "versions", "estimator", "columns", "training", "summary"}
-# How the members of each format version are read. A version that was released stays here.
-READERS = {1: unpack}
+_SHELL = "shell"
+_ADVICE = "Use steps and wrappers of scikit-learn or skauc, without functions of your own."
 
 
 def save_model(model, path, *, summary=None, history=False, overwrite=False) -> Path:
     """Write a fitted model to a file that is safe to load.
 
-    The file holds names, parameters and arrays, never code. It is written to a temporary file
-    beside it first, so that there is either a whole file in the end or none.
+    The file holds names, parameters and arrays, never code. It is complete or not there: the
+    content goes to a temporary file, is read back as a check, and then replaces ``path``.
 
     Parameters
     ----------
@@ -39,14 +55,14 @@ def save_model(model, path, *, summary=None, history=False, overwrite=False) -> 
         A fitted estimator of skauc, or a scikit-learn pipeline or wrapper (such as
         `CalibratedClassifierCV` or `TunedThresholdClassifierCV`) around one.
     path : str or path-like
-        The file to write; ``.skauc`` is the usual ending.
+        The file to write. Its name usually ends in ``.skauc``.
     summary : dict, default=None
-        What else to keep about the training, as JSON can hold it. `inspect_model` returns it.
+        Other facts about the training, as values for JSON. `inspect_model` returns it.
     history : bool, default=False
-        Also store the smaller models of the path, for ``staged_decision_function`` and
+        Whether to store the smaller models of the path, for ``staged_decision_function`` and
         ``truncate``, and the scores of a cross-validation. They do not change the predictions.
     overwrite : bool, default=False
-        Replace a file that exists.
+        Whether to replace a file that exists.
 
     Returns
     -------
@@ -55,14 +71,17 @@ def save_model(model, path, *, summary=None, history=False, overwrite=False) -> 
 
     See Also
     --------
-    load_model : Read it back.
-    inspect_model : Read what it says about itself.
+    load_model : Read the model.
+    inspect_model : Read what the file says about the model.
+    check_savable : Check an estimator before it is fitted.
 
     Notes
     -----
-    Parameters of ours that are objects, such as a ``RandomState``, are stored as their defaults.
-    An online learner is stored with its buffers, counters and random numbers: once loaded, its
-    ``partial_fit`` goes on as that of the original would.
+    Parameters of our estimators that JSON cannot hold, such as a ``RandomState``, are stored as
+    their defaults. An online learner is stored with its buffers, counters and random numbers, so
+    that ``partial_fit`` of the loaded learner continues where the original stopped.
+
+    Files with steps or wrappers of scikit-learn need the package skops.
 
     Examples
     --------
@@ -78,156 +97,196 @@ def save_model(model, path, *, summary=None, history=False, overwrite=False) -> 
     path = Path(path)
     if path.exists() and not overwrite:
         raise ModelFileError(
-            f"{path} exists already. Choose another name, or overwrite it with overwrite=True."
+            f"{path} exists already. Choose another name, or replace it with overwrite=True."
         )
-    manifest = _manifest(model, summary)
-    members = dump_payload(to_plain(model, history=history))
-    size = sum(map(len, members.values()))
     try:
-        _build(members, max(size, MAX_BYTES))
-    except ModelFileError as error:
+        header, arrays = _encode(model, summary, history=history)
+        with write_atomically(path) as file:
+            write_archive(file, header, arrays)
+            _decode(file, Limits())
+    except ArchiveError as error:
+        raise ModelFileError(f"The model cannot be stored: {error}. {_ADVICE}") from error
+    except OSError as error:
         raise ModelFileError(
-            f"The model cannot be stored: {error}. Use steps from scikit-learn or skauc."
+            f"{path} cannot be written: {error.strerror}. Choose another place."
         ) from error
-    _write(path, pack(FORMAT_VERSION, {MANIFEST: manifest, **members}))
     return path
 
 
-def load_model(path, *, max_bytes=MAX_BYTES):
+def load_model(path, *, max_bytes=None):
     """Read a model that `save_model` has written, in this version or an earlier one.
 
-    The file is parsed, audited, and built only then. Nothing in it is run. A file that is damaged,
-    foreign or hostile raises a `ModelFileError`.
+    The file is checked before the model is built. Nothing in it is executed. A file that is
+    damaged, foreign or hostile raises a `ModelFileError`.
 
     Parameters
     ----------
     path : str or path-like
         The file.
-    max_bytes : int, default=16777216
-        Largest model to load, in bytes before compression.
+    max_bytes : int or None, default=None
+        The largest number of bytes that the content may take in memory. None allows 20 times the
+        size of the file, and at least 16 MiB.
 
     Returns
     -------
     model : estimator
-        The fitted model; its scores are those of the model that was saved, to the last bit.
+        The fitted model. Its scores are those of the saved model, to the last bit. Parameters
+        that start processes or write files (``n_jobs``, ``checkpoint`` and ``memory``) are None.
 
     Warns
     -----
     sklearn.exceptions.InconsistentVersionWarning
-        Where steps of scikit-learn's were saved with another version of it.
+        If steps of scikit-learn were saved with another version of it.
 
     See Also
     --------
-    save_model : Write it.
+    save_model : Write a model.
     """
     path = Path(path)
-    members = _members(path, max_bytes)
-    _read_manifest(path, members.pop(MANIFEST, b""))
-    try:
-        return _build(members, max_bytes)
-    except ModelFileError as error:
-        raise ModelFileError(
-            f"{path} is not a model that can be trusted: {error}. Get it from its author again."
-        ) from error
+    with _opened(path) as file:
+        try:
+            _checked_header(path, file, max_bytes)
+            return _decode(file, Limits(max_bytes))
+        except ArchiveError as error:
+            raise _refused(path, error) from error
 
 
-def inspect_model(path, *, max_bytes=MAX_BYTES) -> dict:
+def inspect_model(path, *, max_bytes=None) -> dict:
     """Return what a model file says about itself, without building the model.
 
     Parameters
     ----------
     path : str or path-like
         The file.
-    max_bytes : int, default=16777216
-        Largest file to read, in bytes.
+    max_bytes : int or None, default=None
+        The largest number of bytes that the content may take in memory. None allows 20 times the
+        size of the file, and at least 16 MiB.
 
     Returns
     -------
     manifest : dict
         ``format_version``, ``versions`` of the libraries, ``estimator``, ``columns`` (names and
-        kinds), ``training`` (what the estimator knows) and ``summary`` (what was passed to
-        `save_model`).
+        kinds; none for more than 10,000 columns without names), ``training`` (what the estimator
+        knows) and ``summary`` (what was passed to `save_model`).
     """
     path = Path(path)
-    return _read_manifest(path, _members(path, max_bytes).get(MANIFEST, b""))
+    with _opened(path) as file:
+        try:
+            return check_manifest(_checked_header(path, file, max_bytes))
+        except ArchiveError as error:
+            raise _refused(path, error) from error
 
 
-def _members(path: Path, max_bytes: int) -> dict[str, bytes]:
-    version, body = read_body(path, max_bytes)
-    if version not in READERS:
+def _refused(path: Path, error: ArchiveError) -> ModelFileError:
+    if isinstance(error, ArchiveSizeError):
+        advice = "If you trust the file, pass a larger `max_bytes`."
+    else:
+        advice = "Get the file from its author again, or save the model again."
+    return ModelFileError(f"{path} cannot be loaded: {error}. {advice}")
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"There is no file {path}. Check the name.") from error
+    except OSError as error:
         raise ModelFileError(
-            f"{path} is of format {version}; skauc {skauc.__version__} reads up to "
+            f"{path} cannot be read: {error.strerror}. Check the name and the permissions."
+        ) from error
+
+
+def _checked_header(path: Path, file: BinaryIO, max_bytes: int | None) -> dict[str, Any]:
+    """Return the header of a file whose format this version reads."""
+    header = read_header(file, Limits(max_bytes))
+    if header.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{path} is not a skauc model file. Pass a file written by skauc.save_model."
+        )
+    version = header.get("format_version", 0)
+    require(is_integer(version, 1, 10**6), "its format version is")
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} has format {version}; skauc {skauc.__version__} reads up to "
             f"{FORMAT_VERSION}. Install the version of skauc that wrote it, or a later one."
         )
-    return READERS[version](path, body, max_bytes)
+    return header
 
 
-def _read_manifest(path: Path, content: bytes) -> dict:
-    try:
-        manifest = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path} has no sound manifest. Save the model again.") from error
-    if not isinstance(manifest, dict) or not _MANIFEST_KEYS.issubset(manifest):
-        raise ModelFileError(f"{path} has a manifest that lacks entries. Save the model again.")
-    return manifest
+def _encode(model, summary, *, history: bool) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays of a model."""
+    final_estimator(model)
+    arrays: Arrays = {}
+    parts = [model]
+    if not is_own(model):
+        from skauc.persistence.foreign import take_apart
+
+        shell, parts = take_apart(model)
+        arrays[_SHELL] = np.frombuffer(shell, np.uint8)
+    manifest = make_manifest(model, summary, has_shell=_SHELL in arrays)
+    headers = [
+        _encode_part(part, f"{number}.", arrays, history) for number, part in enumerate(parts)
+    ]
+    return {**manifest, "parts": headers}, arrays
 
 
-def _build(members: dict[str, bytes], max_bytes: int):
-    """Build the model; plain values become estimators as the tree is copied."""
-    tree = load_payload(members, max_bytes)
-    try:
-        model = copy.deepcopy(tree)
-        final_estimator(model)
-    except ModelFileError:
-        raise
-    except Exception as error:  # plain values of the wrong kind fail in any way
-        raise ModelFileError(f"{type(error).__name__}: {str(error)[:200]}") from error
+def _encode_part(part: Any, prefix: str, arrays: Arrays, history: bool) -> dict[str, Any]:
+    if is_own(part):
+        return {"estimator": encode_estimator(part, prefix, arrays, history=history)}
+    if is_own_step(part):
+        return {"step": encode_step(part, prefix, arrays)}
+    return {"value": Encoder(arrays).encode(part, f"{prefix}value")}
+
+
+def _decode(file: BinaryIO, limits: Limits):
+    """Build the model of a file whose format is known."""
+    header, arrays = read_archive(file, limits)
+    manifest = check_manifest(header)
+    parts: Any = header.get("parts")
+    require(isinstance(parts, list), "its parts are")
+    built = [_decode_part(part, f"{number}.", arrays) for number, part in enumerate(parts)]
+    if _SHELL in arrays:
+        from skauc.persistence.foreign import put_together
+
+        version = manifest["versions"].get("scikit-learn")
+        model = put_together(arrays[_SHELL], built, version)
+    else:
+        require(len(built) == 1 and is_own(built[0]), "its parts are")
+        model = built[0]
+    final_estimator(model)
     return model
 
 
-def _manifest(model, summary) -> bytes:
-    manifest = {
-        "format": "skauc model",
-        "format_version": FORMAT_VERSION,
-        "versions": {
-            "skauc": skauc.__version__,
-            "scikit-learn": sklearn.__version__,
-            "skops": _version("skops"),
-        },
-        "estimator": type(model).__name__,
-        "columns": columns_of(model),
-        "training": summary_of(model),
-        "summary": {} if summary is None else summary,
-    }
+def _decode_part(part: Any, prefix: str, arrays: Arrays) -> Any:
+    require(isinstance(part, dict) and len(part) == 1, "its parts are")
     try:
-        return json.dumps(manifest, separators=(",", ":"), allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            f"`summary` must be a dictionary that JSON can hold; {error}. Use words, finite "
-            "numbers, lists and dictionaries."
-        ) from error
+        if "estimator" in part:
+            return decode_estimator(part["estimator"], prefix, arrays)
+        if "step" in part:
+            return decode_step(part["step"], arrays)
+        return decode(part["value"], arrays)
+    except ArchiveError:
+        raise
+    except Exception as error:  # values of unexpected types fail in many ways
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        raise ArchiveError(f"a part of it cannot be built ({reason})") from error
 
 
-def _version(package: str) -> str | None:
+def check_savable(estimator) -> None:
+    """Raise a `ModelFileError` if a model cannot be saved once it is fitted.
+
+    Call it before a long training. It finds what `save_model` would refuse: kernels and
+    transformations that are functions of your own, and steps of other libraries.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of skauc, or a scikit-learn pipeline or wrapper around one. It need not be
+        fitted.
+    """
+    from skauc.persistence.savable import check_unfitted
+
     try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write all of the file or nothing."""
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        try:
-            with open(temporary, "xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelFileError(
-            f"{path} cannot be written: {error.strerror}. Choose another place."
-        ) from error
+        check_unfitted(estimator)
+    except ArchiveError as error:
+        raise ModelFileError(f"The model cannot be stored: {error}. {_ADVICE}") from error

@@ -1,131 +1,30 @@
-"""What a column of a table holds, and how it becomes an array of numbers or of strings."""
+"""The kind of each column of a table, and its values as an array of numbers or strings."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 
 from skauc.exceptions import InvalidDataError
-from skauc.preprocessing.pandas import import_pandas
+from skauc.preprocessing.date_forms import ISO, best_date_form, find_date_form, parse_dates
+from skauc.preprocessing.number_forms import (
+    PLAIN,
+    best_number_form,
+    find_number_form,
+    is_missing_word,
+    parse_numbers,
+)
+from skauc.preprocessing.optional import import_pandas
 
-# Text of more distinct values than this, most of them in a single row, is no category.
+KINDS = ("numeric", "boolean", "category", "text", "date")
+# The form of a category whose levels were numbers, truth values or dates in the table.
+CODES = "codes"
+# Text with more distinct values than this is a category only if its values recur.
 MOST_LEVELS_OF_FEW_ROWS = 40
-_ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
 _SECOND = np.timedelta64(1, "s")
-
-
-def kind_of(column) -> str | None:
-    """Return the kind of a column, one of the keys of `KINDS`; None where it has no value."""
-    pd = import_pandas()
-    types = pd.api.types
-    values = column.dropna()
-    if len(values) == 0:
-        return None
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return "category"
-    if types.is_bool_dtype(column.dtype):
-        return "boolean"
-    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
-        return "numeric"
-    if types.is_datetime64_any_dtype(column.dtype):
-        return "date"
-    return _kind_of_objects(column.name, values)
-
-
-def _kind_of_objects(name, values) -> str:
-    inferred = import_pandas().api.types.infer_dtype(values, skipna=True)
-    if inferred == "boolean":
-        return "boolean"
-    if inferred in ("integer", "floating", "mixed-integer-float", "decimal"):
-        return "numeric"
-    if inferred in ("datetime", "datetime64", "date"):
-        return "date"
-    if inferred in ("string", "mixed-integer"):
-        return _kind_of_text(values.astype(str))
-    raise InvalidDataError(
-        f"Column {name!r} holds values of a kind that cannot be used ({inferred}), such as "
-        f"{values.iloc[0]!r}. Turn them into numbers, text or dates, or leave the column out."
-    )
-
-
-def _kind_of_text(values) -> str:
-    if values.str.match(_ISO_DATE).all() and _parse_dates(values).notna().all():
-        return "date"
-    n_levels = values.nunique()
-    has_few_rows = 2 * n_levels > len(values)
-    return "text" if n_levels > MOST_LEVELS_OF_FEW_ROWS and has_few_rows else "category"
-
-
-def _numbers(column) -> np.ndarray:
-    """Return numbers in float64, missing ones as NaN."""
-    pd = import_pandas()
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        _check_converted(column, np.isnan(numbers), "numeric")
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        raise InvalidDataError(
-            f"Column {column.name!r} holds {numbers[row]} in row {row}. Leave the value out: a "
-            "gap is filled."
-        )
-    return numbers
-
-
-def _truths(column) -> np.ndarray:
-    """Return 0, 1 and NaN."""
-    known = column.isin([False, True])
-    _check_converted(column, ~known.to_numpy(), "boolean")
-    truths = np.full(len(column), np.nan)
-    truths[known.to_numpy()] = column[known].astype(bool)
-    return truths
-
-
-def _strings(column) -> np.ndarray:
-    """Return strings; a missing one is empty."""
-    pd = import_pandas()
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        _check_converted(column, np.ones(len(column), dtype=bool), "category")
-    missing = column.isna().to_numpy()
-    strings = column.astype(object).to_numpy(copy=True)
-    strings[missing] = ""
-    if pd.api.types.infer_dtype(strings) not in ("string", "empty"):
-        strings[:] = [str(value) for value in strings]
-    return strings
-
-
-def _seconds(column) -> np.ndarray:
-    """Return seconds since 1970-01-01 in UTC, missing ones as NaN."""
-    pd = import_pandas()
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        _check_converted(column, np.ones(len(column), dtype=bool), "date")
-        return np.full(len(column), np.nan)
-    dates = _parse_dates(column)
-    _check_converted(column, dates.isna().to_numpy(), "date")
-    dates = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[us]")
-    return (dates - np.datetime64(0, "us")) / _SECOND
-
-
-def _parse_dates(column):
-    pd = import_pandas()
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return pd.to_datetime(column, utc=True)
-    return pd.to_datetime(column.astype(object), format="ISO8601", errors="coerce", utc=True)
-
-
-def _check_converted(column, unknown: np.ndarray, kind: str) -> None:
-    """Raise an error where a value that is there could not be taken as one of that kind."""
-    wrong = unknown & column.notna().to_numpy()
-    if not wrong.any():
-        return
-    row = int(np.argmax(wrong))
-    raise InvalidDataError(
-        f"Column {column.name!r} held {_WORDS[kind]} when the model was fitted; got "
-        f"{column.iloc[row]!r} in row {row}. Mend the column, or fit a model to such a table."
-    )
-
-
 _WORDS = {
     "numeric": "numbers",
     "boolean": "truth values",
@@ -134,11 +33,273 @@ _WORDS = {
     "date": "dates",
 }
 
-# How a column of each kind becomes an array.
-KINDS = {
-    "numeric": _numbers,
-    "boolean": _truths,
-    "category": _strings,
-    "text": _strings,
-    "date": _seconds,
+
+@dataclass(frozen=True)
+class ColumnType:
+    """The kind of a column and, if its values are written as text, their form."""
+
+    kind: str
+    form: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnValues:
+    """A column as an array.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples,)
+        float64 with NaN for missing values, or strings with "" for missing values.
+    unparsed : ndarray of shape (n_samples,), bool
+        The cells that hold text which is no number or date. They count as missing.
+    """
+
+    values: np.ndarray
+    unparsed: np.ndarray
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which values are missing."""
+        is_text = self.values.dtype == object
+        return self.values == "" if is_text else np.isnan(self.values)
+
+
+def kind_of(column) -> str | None:
+    """Return the kind of a column, one of `KINDS`; None if all values are missing."""
+    found = find_type(column)
+    return None if found is None else found.kind
+
+
+def find_type(column) -> ColumnType | None:
+    """Return the kind and the form of a column; None if all values are missing."""
+    pd = import_pandas()
+    types = pd.api.types
+    values = column.dropna()
+    if len(values) == 0:
+        return None
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return ColumnType("category")
+    if types.is_bool_dtype(column.dtype):
+        return ColumnType("boolean")
+    if _is_numeric(column):
+        return ColumnType("numeric")
+    if types.is_datetime64_any_dtype(column.dtype):
+        return ColumnType("date")
+    return _type_of_objects(column.name, values)
+
+
+def _is_numeric(column) -> bool:
+    types = import_pandas().api.types
+    dtype = column.dtype
+    is_number = types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
+    return is_number or types.is_timedelta64_dtype(dtype)
+
+
+def _type_of_objects(name, values) -> ColumnType | None:
+    inferred = import_pandas().api.types.infer_dtype(values, skipna=True)
+    if inferred == "boolean":
+        return ColumnType("boolean")
+    if inferred in ("integer", "floating", "mixed-integer-float", "decimal"):
+        return ColumnType("numeric")
+    if inferred in ("datetime", "datetime64", "date"):
+        return ColumnType("date")
+    if inferred in ("string", "mixed-integer") or _are_numbers_and_text(values):
+        return _type_of_text(values)
+    raise InvalidDataError(
+        f"Column {name!r} holds values of a kind that cannot be used ({inferred}), such as "
+        f"{values.iloc[0]!r}. Convert them to numbers, text or dates, or drop the column."
+    )
+
+
+def _are_numbers_and_text(values) -> bool:
+    return all(issubclass(each, str | Real | Decimal) for each in set(map(type, values)))
+
+
+def _type_of_text(values) -> ColumnType | None:
+    counts = _texts(values).value_counts()
+    counts = counts[counts.index != ""]
+    if len(counts) == 0:
+        return None
+    if (form := find_number_form(counts)) is not None:
+        return ColumnType("numeric", form)
+    if (form := find_date_form(counts)) is not None:
+        return ColumnType("date", form)
+    n_levels, n_rows = len(counts), counts.sum()
+    is_text = n_levels > MOST_LEVELS_OF_FEW_ROWS and 2 * n_levels > n_rows
+    return ColumnType("text" if is_text else "category")
+
+
+def type_as(column, kind: str) -> ColumnType | None:
+    """Return the type of a column that the user has given the kind; None if it is empty."""
+    found = find_type(column)
+    if found is None or found.kind == kind:
+        return found
+    is_text = _holds_text(column)
+    if kind == "category":
+        return ColumnType("category", None if is_text else CODES)
+    if kind == "numeric" and found.kind == "boolean":
+        return ColumnType("numeric")
+    if kind == "numeric" and is_text:
+        counts = _texts(column.dropna()).value_counts()
+        form, parsed = best_number_form(counts.index.to_series(), counts.to_numpy(np.float64))
+        if parsed.any():
+            return ColumnType("numeric", form)
+    if kind == "date" and (is_text or found.kind == "numeric"):
+        form = best_date_form(_texts(_as_codes(column.dropna())).value_counts())
+        if form is not None:
+            return ColumnType("date", form)
+    raise InvalidDataError(
+        f"`{kind}` names the column {column.name!r}, whose values cannot be read as "
+        f"{_WORDS[kind]}, such as {column.dropna().iloc[0]!r}. Remove it from `{kind}`."
+    )
+
+
+def _holds_text(column) -> bool:
+    """Tell whether at least some values are text."""
+    pd = import_pandas()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _holds_text(column.cat.categories.to_series())
+    words = ("string", "mixed-integer", "mixed")
+    return pd.api.types.infer_dtype(column, skipna=True) in words
+
+
+def read_column(column, column_type: ColumnType) -> ColumnValues:
+    """Return the values of a column of the given type."""
+    return _READ[column_type.kind](column, column_type.form)
+
+
+def _read_numbers(column, form: str | None) -> ColumnValues:
+    pd = import_pandas()
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        numbers = column.dt.total_seconds().to_numpy(np.float64)
+    elif pd.api.types.is_numeric_dtype(column.dtype):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif _holds_text(column):
+        return _parsed(column, "numeric", lambda texts: parse_numbers(texts, form or PLAIN))
+    else:
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        _check_converted(column, np.isnan(numbers), "numeric")
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise InvalidDataError(
+            f"Column {column.name!r} holds {numbers[row]} in row {row}. Replace it by a missing "
+            "value, which is imputed."
+        )
+    return _all_parsed(numbers)
+
+
+def _read_dates(column, form: str | None) -> ColumnValues:
+    """Return seconds since 1970-01-01 in UTC."""
+    pd = import_pandas()
+    is_digits = form is not None and set(form) <= set("%Ymd")
+    if pd.api.types.is_numeric_dtype(column.dtype) and is_digits:
+        column = _as_codes(column)
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        _check_converted(column, np.ones(len(column), dtype=bool), "date")
+        return _all_parsed(np.full(len(column), np.nan))
+    if _holds_text(column):
+        return _parsed(column, "date", lambda texts: _seconds(parse_dates(texts, form or ISO)))
+    dates = column
+    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+        dates = pd.to_datetime(column.astype(object), format="ISO8601", errors="coerce", utc=True)
+        _check_converted(column, dates.isna().to_numpy(), "date")
+    return _all_parsed(_seconds(pd.to_datetime(dates, utc=True)))
+
+
+def _seconds(dates) -> np.ndarray:
+    dates = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[us]")
+    return (dates - np.datetime64(0, "us")) / _SECOND
+
+
+def _read_truths(column, form: str | None) -> ColumnValues:
+    """Return 0, 1 and NaN."""
+    if _holds_text(column):
+        words = {"true": True, "false": False}
+        column = column.map(lambda value: words.get(str(value).strip().lower(), value))
+    known = column.isin([False, True]).to_numpy()
+    _check_converted(column, ~known, "boolean")
+    truths = np.full(len(column), np.nan)
+    truths[known] = column[known].astype(bool)
+    return _all_parsed(truths)
+
+
+def _read_strings(column, form: str | None) -> ColumnValues:
+    """Return strings; a missing one is empty."""
+    pd = import_pandas()
+    if form == CODES:
+        column = _as_codes(column)
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        _check_converted(column, np.ones(len(column), dtype=bool), "category")
+    missing = column.isna().to_numpy()
+    strings = column.astype(object).to_numpy(copy=True)
+    strings[missing] = ""
+    if pd.api.types.infer_dtype(strings) not in ("string", "empty"):
+        strings[:] = [str(value) for value in strings]
+    return _all_parsed(strings)
+
+
+def _as_codes(column):
+    """Return numbers, truth values or dates as text, with integers in one spelling.
+
+    A gap turns integers into floats, and a reader may keep leading zeros: 7.0, "7" and "007" are
+    the same code.
+    """
+    pd = import_pandas()
+    numbers = column
+    if _holds_text(column):
+        numbers = pd.to_numeric(column, errors="coerce")
+    if pd.api.types.is_float_dtype(numbers.dtype) and (numbers.dropna() % 1 == 0).all():
+        numbers = numbers.astype("Int64")
+    codes = column.astype(str).where(numbers.isna(), numbers.astype(str))
+    return codes.astype(object).where(column.notna(), None)
+
+
+def _texts(values):
+    """Return a Series of stripped strings."""
+    return values.astype(str).str.strip()
+
+
+def _parsed(column, kind: str, parse) -> ColumnValues:
+    """Parse the distinct texts of a column; what does not parse is missing.
+
+    An error is raised if there are texts, other than words for a missing value, and none parses.
+    """
+    pd = import_pandas()
+    missing = column.isna().to_numpy()
+    codes, texts = pd.factorize(_texts(column[~missing]))
+    texts = pd.Series(texts)
+    parsed = parse(texts)
+    values = np.full(len(column), np.nan)
+    unparsed = np.zeros(len(column), dtype=bool)
+    values[~missing] = parsed[codes]
+    failed = np.isnan(parsed) & (texts != "").to_numpy(dtype=bool)
+    unparsed[~missing] = failed[codes]
+    if np.isnan(parsed).all() and not is_missing_word(texts).all():
+        _check_converted(column, unparsed, kind)
+    return ColumnValues(values, unparsed)
+
+
+def _all_parsed(values: np.ndarray) -> ColumnValues:
+    return ColumnValues(values, np.zeros(len(values), dtype=bool))
+
+
+def _check_converted(column, unknown: np.ndarray, kind: str) -> None:
+    """Raise an error if a value that is not missing could not be converted."""
+    wrong = unknown & column.notna().to_numpy()
+    if not wrong.any():
+        return
+    row = int(np.argmax(wrong))
+    raise InvalidDataError(
+        f"Column {column.name!r} held {_WORDS[kind]} when the model was fitted; got "
+        f"{column.iloc[row]!r} in row {row}. Correct the column, or fit a model to this table."
+    )
+
+
+_READ = {
+    "numeric": _read_numbers,
+    "boolean": _read_truths,
+    "category": _read_strings,
+    "text": _read_strings,
+    "date": _read_dates,
 }

@@ -1,20 +1,24 @@
-"""Two small steps that scikit-learn does not have."""
+"""Two transformers that scikit-learn does not have."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 DAY = 86_400.0
-# Seconds; the year is the mean one of the calendar, so that a phase needs no calendar.
+# In seconds. The year is the mean year of the calendar, so that a phase needs no calendar.
 PERIODS = {"day": DAY, "week": 7 * DAY, "year": 365.2425 * DAY}
-# Phases closer together than this, in turns, are the same time of the day, week or year.
+# Phases closer together than this share of a period are the same.
 _SAME_PHASE = 1e-9
 
 
 class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """arcsinh of every value: the identity near 0, a logarithm far out, so that tails are tamed.
+    """Apply arcsinh to every value.
+
+    arcsinh is close to the identity near 0 and to a logarithm far from 0. It shortens heavy tails.
 
     Examples
     --------
@@ -24,19 +28,19 @@ class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X, y=None):
-        """Check the columns and learn nothing.
+        """Check the columns. Nothing is learnt.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Numbers.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
         self : ArcSinh
-            The step itself.
+            The transformer itself.
         """
         validate_data(self, X, ensure_all_finite="allow-nan")
         return self
@@ -63,12 +67,12 @@ class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            What ``transform`` returned.
+            Numbers as ``transform`` returns them.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            The numbers before it.
+            The original numbers.
         """
         check_is_fitted(self, "n_features_in_")
         return np.sinh(check_array(X, ensure_all_finite="allow-nan"))
@@ -80,14 +84,15 @@ class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 class DateFeatures(TransformerMixin, BaseEstimator):
-    """Seconds since 1970 as days, and as the phase of the day, the week and the year.
+    """Turn seconds since 1970 into days and the phases of the day, the week and the year.
 
-    A phase becomes its sine and cosine, where it varies: midnight has no time of the day.
+    A phase becomes its sine and cosine. A phase that does not vary is left out: dates without a
+    time have no phase of the day.
 
     Attributes
     ----------
     phases_ : list of list of str
-        For each column the periods that vary, of "day", "week" and "year".
+        The periods that vary, for each column: "day", "week", "year".
 
     Examples
     --------
@@ -105,12 +110,12 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Seconds since 1970-01-01.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
         self : DateFeatures
-            The fitted step.
+            The fitted transformer.
         """
         X = validate_data(self, X, dtype=np.float64)
         self.phases_ = [
@@ -133,21 +138,15 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        parts = []
-        for column, names in zip(X.T, self.phases_, strict=True):
-            parts.append(column / DAY)
-            for name in names:
-                turns = _turns(column, PERIODS[name])
-                parts += [np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)]
-        return np.column_stack(parts)
+        return features_of_dates(X, self.phases_)
 
     def inverse_transform(self, X):
-        """Return the seconds, of which days are the one column that tells them all.
+        """Return the seconds, which follow from the days alone.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features_out)
-            What ``transform`` returned.
+            Numbers as ``transform`` returns them.
 
         Returns
         -------
@@ -155,9 +154,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
             Seconds since 1970-01-01.
         """
         check_is_fitted(self)
-        widths = [1 + 2 * len(names) for names in self.phases_]
-        days = np.cumsum([0, *widths[:-1]])
-        return check_array(X, dtype=np.float64)[:, days] * DAY
+        return seconds_of(check_array(X, dtype=np.float64), self.phases_)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns.
@@ -170,20 +167,43 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         Returns
         -------
         names : ndarray of str
-            One name a column.
+            One name per column.
         """
         check_is_fitted(self)
         if input_features is None:
             input_features = [f"x{i}" for i in range(self.n_features_in_)]
-        names = []
-        for feature, phases in zip(input_features, self.phases_, strict=True):
-            names.append(f"{feature}_days")
-            names += [f"{feature}_{phase}_{part}" for phase in phases for part in ("sin", "cos")]
-        return np.asarray(names, dtype=object)
+        return np.asarray(names_of_dates(input_features, self.phases_), dtype=object)
+
+
+def features_of_dates(seconds: np.ndarray, phases: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return days, and the sines and cosines of the phases, for each column of seconds."""
+    parts = []
+    for column, names in zip(seconds.T, phases, strict=True):
+        parts.append(column / DAY)
+        for name in names:
+            turns = _turns(column, PERIODS[name])
+            parts += [np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)]
+    return np.column_stack(parts)
+
+
+def seconds_of(features: np.ndarray, phases: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return the seconds that `features_of_dates` would turn into the features."""
+    widths = [1 + 2 * len(names) for names in phases]
+    days = np.cumsum([0, *widths[:-1]])
+    return features[:, days] * DAY
+
+
+def names_of_dates(columns: Iterable[str], phases: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of the features of dates."""
+    names = []
+    for column, periods in zip(columns, phases, strict=True):
+        names.append(f"{column}_days")
+        names += [f"{column}_{period}_{part}" for period in periods for part in ("sin", "cos")]
+    return names
 
 
 def _turns(seconds: np.ndarray, period: float) -> np.ndarray:
-    """Return the phase as a part of a full turn."""
+    """Return the phase as a share of the period."""
     return seconds / period - np.floor(seconds / period)
 
 

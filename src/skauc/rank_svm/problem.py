@@ -2,38 +2,40 @@
 
     E(f) = 1/2 |f|^2 + C_pair/2 * sum over the preferences (i, j) of max(0, 1 - f_i + f_j)^2,
 
-f = sum_i beta_i k(x_i, .) over all rows. A function is stored as an array of two rows, its
-coefficients beta and its scores K beta, and its inner product with another is beta.K.beta'. In that
-inner product the gradient is beta + C_pair r, with r half the derivative of the loss by the scores,
-and the Hessian I + C_pair H K is at least the identity. Conjugate gradients then take one product
-with K an iteration, where they take two with the Hessian by beta, K + C_pair K H K, whose condition
-is worse by that of K.
+where f = sum_i beta_i k(x_i, .) over all rows. A function is stored as an array of two rows: its
+coefficients beta and its scores K beta. Its inner product with another function is beta.K.beta'.
+With this inner product, the gradient is beta + C_pair r, where r is half the derivative of the loss
+with respect to the scores, and the Hessian I + C_pair H K is at least the identity. An iteration of
+conjugate gradients then takes one product with K. With the Hessian with respect to beta,
+K + C_pair K H K, it would take two, and the condition number would be worse by that of K.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.engines.gram_matrix import GramMatrix
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Linear, Rows
 from skauc.losses.graded_pairs import PairLoss, Preferences
 from skauc.rank_svm.queries import Queries
 from skauc.solvers.trust_region import iterate
 from skauc.support import cached_property
 
-# Polishing may raise the objective by this share of it at the most.
+# Largest relative increase of the objective that polishing may cause.
 POLISHING_LOSS = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class RankingPlace:
-    """A function with its objective and, when asked for, its gradient."""
+    """A function with its objective and, on demand, its gradient."""
 
     problem: RankingProblem
     vector: np.ndarray
@@ -52,20 +54,20 @@ class RankingPlace:
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """The gradient; its scores are the Euclidean gradient by beta."""
+        """The gradient. Its scores are the Euclidean gradient with respect to beta."""
         return self.problem.function(self.coef + self.problem.C_pair * self.pairs.residual)
 
 
 @dataclass(frozen=True, eq=False)
 class RankingProblem:
-    """The objective, over all functions that the rows span."""
+    """The objective over all functions that the rows span."""
 
     gram: GramMatrix
     preferences: Preferences
     C_pair: float
 
     def function(self, coef: np.ndarray) -> np.ndarray:
-        """Return the function of these coefficients."""
+        """Return the function with these coefficients."""
         return np.stack((coef, self.gram.product(coef)))
 
     def at(self, vector: np.ndarray) -> RankingPlace:
@@ -87,7 +89,7 @@ class RankingProblem:
         return float(left[0] @ right[1])
 
     def slopes(self, place: RankingPlace, direction: np.ndarray) -> tuple[float, float]:
-        """Return the first and the second derivative along a function, without a product."""
+        """Return the first and second derivatives along a function, without a kernel product."""
         scores = direction[1]
         slope = self.inner(place.vector, direction)
         slope += self.C_pair * float(place.pairs.residual @ scores)
@@ -96,9 +98,9 @@ class RankingProblem:
         return slope, curvature
 
     def polish(self, place: RankingPlace) -> RankingPlace:
-        """Replace beta by -C_pair r, which it is at the optimum: rows in no violating pair get 0.
+        """Replace beta by -C_pair r, its value at the optimum: 0 for rows in no violating pair.
 
-        That is a step of length one along the gradient, whose scores are known.
+        This is a step of length one against the gradient, whose scores are known.
         """
         coef = -self.C_pair * place.pairs.residual
         return self.at(np.stack((coef, place.scores - place.gradient[1])))
@@ -106,7 +108,7 @@ class RankingProblem:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where the iteration ended and, where that does no harm, the same polished."""
+    """The last iterate, and the same after polishing if that does not harm the objective."""
 
     place: RankingPlace
     unpolished: RankingPlace
@@ -114,12 +116,14 @@ class Solution:
 
 
 def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
-    """Minimise until the gradient by beta is ``tol`` of what it was, and polishing does no harm."""
+    """Minimise until the gradient is ``tol`` times its first length and polishing does no harm."""
     start = np.zeros((2, len(problem.preferences)))
     first = None
     for n_iter, place in enumerate(islice(iterate(problem, start), max_iter + 1)):
         length = float(np.linalg.norm(place.gradient[1]))
-        first = length if first is None else first
+        if first is None:
+            first = length
+            _check_magnitude(problem, place)
         if length <= tol * first:
             polished = problem.polish(place)
             if _is_harmless(polished, place):
@@ -128,13 +132,24 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
     if n_iter == max_iter:
         warnings.warn(
             f"The trust-region method did not converge in max_iter={max_iter} iterations: the "
-            f"gradient is {length / first:.1e} of its first length (tol={tol:g}), and polishing "
-            f"changes the objective by {polished.value / place.value - 1:.0e} of it (at most "
-            f"{POLISHING_LOSS:g} is taken). Raise `max_iter`, lower `C`, or scale the features.",
+            f"gradient is {length / first:.1e} times its first length (tol={tol:g}), and polishing "
+            f"changes the objective by a factor of 1 + "
+            f"{polished.value / place.value - 1:.0e} (at most 1 + {POLISHING_LOSS:g} is "
+            "accepted). Raise `max_iter`, lower `C`, or scale the features.",
             ConvergenceWarning,
             stacklevel=2,
         )
     return Solution(polished if _is_harmless(polished, place) else place, place, n_iter)
+
+
+def _check_magnitude(problem: RankingProblem, start: RankingPlace) -> None:
+    """Raise an error if squared lengths underflow, because C or the weights are tiny."""
+    squared = problem.inner(start.gradient, start.gradient)
+    if start.gradient[1].any() and squared < np.finfo(np.float64).tiny:
+        raise InvalidDataError(
+            f"The squared gradient is {squared:.3g}, too small to compute with. Raise `C` or the "
+            "weights, or scale the features."
+        )
 
 
 def _is_harmless(polished: RankingPlace, place: RankingPlace) -> bool:
@@ -152,8 +167,26 @@ def fit_ranking(
     cache_size: float,
     n_jobs=None,
 ) -> Solution:
-    """Solve for these rows, with C_pair = C * (weight of the rows) / (weight of the pairs)."""
-    preferences = Preferences(queries.bounds, queries.grades, queries.weights)
-    C_pair = C * float(queries.weights.sum()) / preferences.pair_weight
-    with GramMatrix(kernel, rows, cache_size=cache_size, n_jobs=n_jobs) as gram:
+    """Solve for these rows, with C_pair = C * (weight of the rows) / (weight of the pairs).
+
+    Products of two weights must not underflow. Dividing the weights by a power of two and
+    multiplying C by it changes no digit of the result.
+    """
+    unit = math.ldexp(1.0, math.frexp(queries.weights.mean())[1])
+    preferences = Preferences(queries.bounds, queries.grades, queries.weights / unit)
+    C_pair = C * unit * float(preferences.weights.sum()) / preferences.pair_weight
+    centred = _centred(kernel, rows, preferences.weights)
+    with GramMatrix(kernel, centred, cache_size=cache_size, n_jobs=n_jobs) as gram:
         return solve(RankingProblem(gram, preferences, C_pair), tol=tol, max_iter=max_iter)
+
+
+def _centred(kernel: Kernel, rows: Rows, weights: np.ndarray) -> Rows:
+    """Return dense rows minus their mean for the linear kernel, and other rows unchanged.
+
+    The coefficients sum to zero, because every pair adds opposite amounts to its two rows. So the
+    function sum_i beta_i x_i.x changes by a constant only, but its values no longer cancel for
+    features far from zero.
+    """
+    if not isinstance(kernel, Linear) or sparse.issparse(rows):
+        return rows
+    return rows - np.average(rows.astype(np.float64, copy=False), axis=0, weights=weights)

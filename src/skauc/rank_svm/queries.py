@@ -1,4 +1,4 @@
-"""Graded rows in queries: which of them can be compared with which."""
+"""Graded rows in queries: validation, and which rows form pairs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.exceptions import InvalidDataError
+from skauc.validation import (
+    check_column,
+    check_features,
+    check_no_negative_weight,
+    check_numbers,
+    check_weights,
+    unique_labels,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """The rows that have a partner to be compared with, query after query.
+    """The rows that are part of at least one pair, sorted by query.
 
-    ``indices`` are their places among all rows, ``bounds`` the ranges of the queries among them;
-    ``grades`` count from 0 within each query.
+    ``indices`` are their indices among all rows. Query q holds the rows from ``bounds[q]`` to
+    ``bounds[q + 1]``. ``grades`` count from 0 within each query.
     """
 
     indices: np.ndarray
@@ -25,12 +33,12 @@ class Queries:
 
     @property
     def n_all(self) -> int:
-        """The number of queries, with those that were skipped."""
+        """The number of queries, including those that were skipped."""
         return len(self.bounds) - 1 + self.n_skipped
 
 
 def compare(codes: np.ndarray, weights: np.ndarray, qid=None) -> Queries:
-    """Leave out rows of no weight and queries of one grade: they have no part in any pair.
+    """Leave out rows of zero weight and queries of one grade, which are part of no pair.
 
     Without ``qid`` all rows are one query.
     """
@@ -40,9 +48,9 @@ def compare(codes: np.ndarray, weights: np.ndarray, qid=None) -> Queries:
     is_compared = np.maximum.reduceat(grades, bounds[:-1]) > 0
     if not is_compared.any():
         raise InvalidDataError(
-            f"No query has rows of different grades, of {len(is_compared)}: there are no pairs to "
-            "rank. Pass queries of two grades or more, and look whether `qid` numbers the queries "
-            "and not the rows."
+            f"None of the {len(is_compared)} queries has rows of different grades, so there are no "
+            "pairs to rank. Pass queries of at least two grades, and check that `qid` numbers the "
+            "queries and not the rows."
         )
     sizes = np.diff(bounds)
     kept = np.repeat(is_compared, sizes)
@@ -56,7 +64,7 @@ def compare(codes: np.ndarray, weights: np.ndarray, qid=None) -> Queries:
 
 
 def grades_by_query(qid: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ranges of the queries, and grades that count from 0 within each of them."""
+    """Return the bounds of the queries, and grades that count from 0 within each query."""
     starts = np.flatnonzero(np.append(True, np.diff(qid) != 0))
     bounds = np.append(starts, len(qid))
     order = np.lexsort((codes, qid))
@@ -69,25 +77,25 @@ def grades_by_query(qid: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def check_qid(qid, n_rows: int) -> np.ndarray:
-    """Return the query of each row as whole numbers in ascending order, or say what is wrong."""
+    """Return the query of each row as integers in ascending order, or raise an error."""
     numbers = np.asarray(qid)
     if numbers.shape != (n_rows,):
         raise InvalidDataError(
-            f"`qid` must have one number a row, shape ({n_rows},); got shape {numbers.shape}. "
+            f"`qid` must have one number per row, shape ({n_rows},); got shape {numbers.shape}. "
             "Pass the number of each row's query."
         )
     if numbers.dtype.kind == "f" and np.all(numbers == np.trunc(numbers)):
         numbers = numbers.astype(np.int64)
     if numbers.dtype.kind not in "iu":
         raise InvalidDataError(
-            f"`qid` must hold whole numbers; got values of type {numbers.dtype}. Number the "
+            f"`qid` must hold integers; got values of type {numbers.dtype}. Number the "
             "queries, for instance by np.unique(qid, return_inverse=True)[1]."
         )
     if numbers.min(initial=0) < 0:
         row = int(np.argmin(numbers))
         raise InvalidDataError(
             f"`qid` must not be negative; got {numbers[row]} in row {row}. Number the queries "
-            "from 0 on."
+            "from 0."
         )
     falls = np.flatnonzero(numbers[1:] < numbers[:-1])
     if len(falls):
@@ -98,3 +106,38 @@ def check_qid(qid, n_rows: int) -> np.ndarray:
             "and qid[order]."
         )
     return numbers.astype(np.int64)
+
+
+def check_graded(estimator, X, y, sample_weight=None):
+    """Validate graded rows; return the rows, the sorted grades, the rank of each row's, weights.
+
+    Two labels can be of any type. More than two must be numbers, so that their order is known.
+    """
+    X, y = check_features(estimator, X, y)
+    grades, codes = _check_grades("y", y)
+    return X, grades, codes, check_weights(sample_weight, X)
+
+
+def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
+    """Validate the grades and weights that `score` takes; return the rank of each, and weights."""
+    column = check_column("y", y_true, "Pass one grade per row.")
+    if len(column) != n_rows:
+        raise InvalidDataError(
+            f"`y` must be as long as `X`; got {len(column)} and {n_rows}. Pass one grade per row."
+        )
+    _, codes = _check_grades("y", column)
+    if sample_weight is None:
+        return codes, np.ones(n_rows)
+    weights = check_numbers("sample_weight", sample_weight, n_rows, "Pass one weight per row.")
+    check_no_negative_weight(weights)
+    return codes, weights
+
+
+def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
+    labels, codes = unique_labels(name, grades)
+    if len(labels) > 2 and labels.dtype.kind not in "biuf":
+        raise InvalidDataError(
+            f"Grades must be numbers; `{name}` has {len(labels)} different values of type "
+            f"{labels.dtype}. Code them as numbers, the most relevant highest."
+        )
+    return labels, codes

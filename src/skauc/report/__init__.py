@@ -1,4 +1,4 @@
-"""One self-contained HTML page that says how good a fitted model is, and where to set it."""
+"""Reports: one self-contained HTML page on the quality of a fitted model and its threshold."""
 
 from skauc.report.content import ReportContent, make_report_content
 from skauc.report.render import make_report, render_report, write_report

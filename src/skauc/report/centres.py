@@ -1,4 +1,4 @@
-"""The most typical centre of each class, in the units of the data as they came."""
+"""The most typical centre of each class, in the units of the table."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.engines.expansion import evaluate_expansion
+from skauc.model import Model
 from skauc.report.columns import Column, columns, row_values
 from skauc.report.missing import SEVERAL, Missing
-from skauc.report.rows import Rows
-from skauc.unwrapping import OpenedModel, as_dense
+from skauc.report.rows import LabelledRows
+from skauc.unwrapping import UnwrappedModel, as_dense
 
 _SAMPLE_ROWS = 4_000
-_MOST_FEATURES = 200
+_ROWS_FOR_USUAL = 20_000
+_MOST_COLUMNS = 200
 _LONGEST_TEXT = 60
 
 
 @dataclass(frozen=True)
 class Centre:
-    """One centre: which of the classes it stands for, and where its values come from."""
+    """A centre: its index in the model, its score, and where the shown values come from."""
 
     number: int
     score: float
@@ -29,8 +31,8 @@ class Centre:
 
 
 @dataclass(frozen=True)
-class FeatureValues:
-    """A feature's value at the two centres, and its usual value in the rows."""
+class ColumnValues:
+    """The values of a column at the two centres, and its usual value in the rows."""
 
     name: str
     positive: float | str
@@ -40,142 +42,186 @@ class FeatureValues:
 
 @dataclass(frozen=True)
 class TypicalCentres:
-    """The most typical centre of each class; features in the order of how far they are apart."""
+    """The most typical centre of each class.
+
+    Attributes
+    ----------
+    positive, negative : Centre
+        The centres.
+    columns : tuple of ColumnValues
+        The columns that the model uses, those with the largest difference first.
+    n_columns : int
+        Number of columns that the model uses, including those that are not in `columns`.
+    """
 
     positive: Centre
     negative: Centre
-    features: tuple[FeatureValues, ...]
-    n_features: int
+    columns: tuple[ColumnValues, ...]
+    n_columns: int
 
 
 def typical_centres(
-    opened: OpenedModel, train: Rows | None, test: Rows
+    unwrapped: UnwrappedModel,
+    train: LabelledRows | None,
+    test: LabelledRows,
+    unused: frozenset[str] = frozenset(),
 ) -> TypicalCentres | Missing:
-    """Find the centre that the rows of each class are most like, compared with the other class.
+    """Find the centre that is most similar to the rows of each class.
 
-    For the class S and the others O, that is the k of the greatest
-    mean over S of k(z_k, x) - mean over O of k(z_k, x), of the centres that the model itself
-    counts to the class, if there are any: refined centres may lie where the others' scores are.
+    For the rows S of a class and the rows O of the other class, this is the centre z_k with the
+    largest value of mean over S of k(z_k, x) - mean over O of k(z_k, x). Only centres that the
+    model assigns to the class are considered, unless there are none: a refined centre may be far
+    from the rows of its class.
     """
-    classifier = opened.classifier
+    classifier, model = unwrapped.classifier, unwrapped.model
     if classifier is None:
         return SEVERAL
-    if opened.model is None or len(opened.model.coef) == 0:
+    if model is None or len(model.coef) == 0:
         return Missing(f"{type(classifier).__name__} has no centres.")
-    numbers = _most_typical(opened, test)
-    centres = as_dense(opened.model.centres[list(numbers)])
+    indices = _most_typical(unwrapped, model, test)
+    centres = as_dense(model.centres[list(indices)])
     found = [
-        _in_original_units(opened, train, number, centre)
-        for number, centre in zip(numbers, centres, strict=True)
+        values
+        for index, centre in zip(indices, centres, strict=True)
+        if (values := _in_table_units(unwrapped, model, train, index, centre)) is not None
     ]
-    if None in found:
+    if len(found) < 2:
         return Missing(
-            "The preprocessing cannot be undone and the training rows were not at hand, so that "
-            "centres cannot be shown in the units of the data. Make the report with the training "
-            "rows to see them."
+            "Centres cannot be shown in the units of the table: the preprocessing has no inverse "
+            "and the training rows are not available. Pass the training rows to show them."
         )
-    scores = replace(opened.model, scaling=None).scores(centres)
+    scores = replace(model, scaling=None).scores(centres)
     positive, negative = (
-        Centre(int(number), float(score), source)
-        for number, score, (_, source) in zip(numbers, scores, found, strict=True)
+        Centre(int(index), float(score), source)
+        for index, score, (_, source) in zip(indices, scores, found, strict=True)
     )
     reference = test if train is None else train
-    features = _features(reference, found[0][0], found[1][0])
-    return TypicalCentres(positive, negative, features[:_MOST_FEATURES], len(found[0][0]))
+    shown = _column_values(reference, found[0][0], found[1][0], unused)
+    return TypicalCentres(positive, negative, shown[:_MOST_COLUMNS], len(shown))
 
 
-def _most_typical(opened: OpenedModel, test: Rows) -> tuple[int, int]:
-    """Return the numbers of the centres for the positive and the negative class."""
-    sample = test.sample(_SAMPLE_ROWS)
-    model, rows = opened.model, opened.scaled(sample.X)
-    likeness = evaluate_expansion(model.kernel, model.centres, np.eye(len(model.coef)), rows)
+def _most_typical(unwrapped: UnwrappedModel, model: Model, test: LabelledRows) -> tuple[int, int]:
+    """Return the indices of the centres for the positive and the negative class."""
+    sample = test.balanced_sample(_SAMPLE_ROWS)
+    rows = unwrapped.scaled(sample.X)
+    similarity = evaluate_expansion(model.kernel, model.centres, np.eye(len(model.coef)), rows)
     positive = sample.positive
-    difference = likeness[positive].mean(axis=0) - likeness[~positive].mean(axis=0)
-    is_flagged = replace(model, scaling=None).scores(model.centres) > 0
-    return _greatest(difference, is_flagged), _greatest(-difference, ~is_flagged)
+    difference = similarity[positive].mean(axis=0) - similarity[~positive].mean(axis=0)
+    is_positive = replace(model, scaling=None).scores(model.centres) > 0
+    return _argmax_among(difference, is_positive), _argmax_among(-difference, ~is_positive)
 
 
-def _greatest(values: np.ndarray, is_wanted: np.ndarray) -> int:
-    """Return the place of the greatest value that is wanted, of any if none is."""
-    return int(np.argmax(np.where(is_wanted, values, -np.inf) if is_wanted.any() else values))
+def _argmax_among(values: np.ndarray, allowed: np.ndarray) -> int:
+    """Return the index of the largest allowed value, or of the largest one if none is allowed."""
+    return int(np.argmax(np.where(allowed, values, -np.inf) if allowed.any() else values))
 
 
-def _in_original_units(opened: OpenedModel, train: Rows | None, number: int, centre: np.ndarray):
-    """Return the values of a centre and a sentence on where they come from, or None."""
-    undone = _undone(opened, centre)
+def _in_table_units(
+    unwrapped: UnwrappedModel,
+    model: Model,
+    train: LabelledRows | None,
+    index: int,
+    centre: np.ndarray,
+) -> tuple[list, str] | None:
+    """Return the values of a centre and a sentence on their source, None if there are none."""
+    undone = _undone(unwrapped, model, centre)
     if train is None:
         return undone
-    row = int(opened.model.indices[number])
-    if 0 <= row < np.shape(train.X)[0] and _is_row(opened, train, row, centre):
+    row = int(model.indices[index])
+    if 0 <= row < len(train) and _is_row(unwrapped, train, row, centre):
         return row_values(train.X, row), f"Row {row:,} of the training rows."
     if undone is not None:
         return undone
-    row = _nearest_row(opened, train, centre)
-    return row_values(train.X, row), f"The training row nearest to it, row {row:,}."
+    row = _nearest_row(unwrapped, model, train, centre)
+    return row_values(train.X, row), f"The nearest training row, row {row:,}."
 
 
-def _undone(opened: OpenedModel, centre: np.ndarray):
-    """Return the values of a centre before everything that was done to them, or None."""
+def _undone(unwrapped: UnwrappedModel, model: Model, centre: np.ndarray) -> tuple[list, str] | None:
+    """Undo the scaling and the preprocessing of a centre; None if that is not possible."""
     source, beyond = "Its own values.", ""
-    scaling = opened.model.scaling
+    scaling = model.scaling
     if scaling is not None:
-        centre = scaling.turned_back(centre[None])[0]
+        centre = scaling.rotate_back(centre[None])[0]
     if scaling is not None and scaling.ranks is not None:
         values = scaling.ranks.inverse(centre[None])
         is_beyond = ~np.isclose(scaling.ranks.transform(values)[0], centre, rtol=1e-5, atol=1e-6)
-        source, centre = "Its values before they became ranks.", values[0]
+        source, centre = "Its values before the rank scaling.", values[0]
         if is_beyond.any():
             beyond = (
-                f" In {np.count_nonzero(is_beyond):,} of the features it lies beyond the training "
-                "rows, whose least or greatest value is shown."
+                f" It is outside the range of the training rows in "
+                f"{np.count_nonzero(is_beyond):,} of the features. The nearest training value is "
+                "shown."
             )
-    if opened.steps:
-        undone = opened.inverse_transform(centre[None])
+    if unwrapped.steps:
+        undone = unwrapped.inverse_transform(centre[None])
         if undone is None:
             return None
         source, centre = "Its values before preprocessing.", undone[0]
     return list(centre), source + beyond
 
 
-def _is_row(opened: OpenedModel, train: Rows, row: int, centre: np.ndarray) -> bool:
-    seen = as_dense(opened.scaled(train.take(np.array([row])).X))
+def _is_row(unwrapped: UnwrappedModel, train: LabelledRows, row: int, centre: np.ndarray) -> bool:
+    seen = as_dense(unwrapped.scaled(train.take(np.array([row])).X))
     return np.allclose(seen[0], centre, rtol=1e-5, atol=1e-8)
 
 
-def _nearest_row(opened: OpenedModel, train: Rows, centre: np.ndarray) -> int:
-    rows = opened.scaled(train.X)
-    scales = getattr(opened.model.kernel, "scales", None)
+def _nearest_row(
+    unwrapped: UnwrappedModel, model: Model, train: LabelledRows, centre: np.ndarray
+) -> int:
+    rows = unwrapped.scaled(train.X)
+    scales = getattr(model.kernel, "scales", None)
     scales = np.ones(rows.shape[1]) if scales is None else scales
     scaled = rows @ sparse.diags_array(scales) if sparse.issparse(rows) else rows * scales
     scaled = sparse.csr_matrix(scaled) if sparse.issparse(scaled) else scaled
     return int(pairwise_distances_argmin((centre * scales)[None], scaled)[0])
 
 
-def _features(rows: Rows, positive: list, negative: list) -> tuple[FeatureValues, ...]:
-    table = rows.sample(_SAMPLE_ROWS).X
-    distances, features = [], []
-    for i, column in enumerate(columns(table)):
-        usual, distance = _usual(column, positive[i], negative[i])
-        distances.append(distance)
-        features.append(
-            FeatureValues(column.name, plain(positive[i]), plain(negative[i]), plain(usual))
+def _column_values(
+    rows: LabelledRows, positive: list, negative: list, unused: frozenset[str]
+) -> tuple[ColumnValues, ...]:
+    """Compare the centres in each used column. The largest difference comes first."""
+    sample = rows.random_sample(_ROWS_FOR_USUAL)
+    weights = sample.weights
+    distances, found = [], []
+    for i, column in enumerate(columns(sample.X)):
+        if column.name in unused:
+            continue
+        distances.append(_distance(column, weights, positive[i], negative[i]))
+        usual = column.raw[_usual_row(column, weights)]
+        found.append(
+            ColumnValues(column.name, plain(positive[i]), plain(negative[i]), plain(usual))
         )
     order = np.argsort(-np.array(distances), kind="stable")
-    return tuple(features[i] for i in order)
+    return tuple(found[i] for i in order)
 
 
-def _usual(column: Column, positive, negative):
-    """Return a column's median or most frequent value, and how far apart the two centres are."""
-    if column.is_number and column.values.size and np.isfinite(column.values).any():
-        finite = column.values[np.isfinite(column.values)]
-        middle = np.argsort(column.values)[len(finite) // 2]
-        spread = np.std(finite)
-        ends = [_as_float(positive), _as_float(negative)]
-        apart = abs(ends[0] - ends[1]) / spread if spread > 0 else 0.0
-        return column.raw[middle], apart if np.isfinite(apart) else 0.0
-    _, places, counts = np.unique(column.values, return_index=True, return_counts=True)
-    most_frequent = column.raw[places[np.argmax(counts)]]
-    return most_frequent, float(plain(positive) != plain(negative))
+def _usual_row(column: Column, weights: np.ndarray) -> int:
+    """Return a row with the weighted median of a column, or with its most frequent value.
+
+    A number that is missing in more than half of the weight counts as usually missing.
+    """
+    if column.is_number:
+        finite = np.flatnonzero(np.isfinite(column.values))
+        if 2 * weights[finite].sum() >= weights.sum():
+            order = finite[np.argsort(column.values[finite], kind="stable")]
+            cumulative = np.cumsum(weights[order])
+            middle = np.searchsorted(cumulative, cumulative[-1] / 2, side="right")
+            return int(order[min(middle, len(order) - 1)])
+        return int(np.flatnonzero(~np.isfinite(column.values))[0])
+    _, rows, codes = np.unique(column.values, return_index=True, return_inverse=True)
+    return int(rows[np.argmax(np.bincount(codes, weights))])
+
+
+def _distance(column: Column, weights: np.ndarray, positive, negative) -> float:
+    """Return the difference of two values in standard deviations; 1 for different categories."""
+    finite = np.isfinite(column.values)
+    if not column.is_number or not weights[finite].any():
+        return float(plain(positive) != plain(negative))
+    values, weights = column.values[finite], weights[finite]
+    mean = np.average(values, weights=weights)
+    spread = np.sqrt(np.average((values - mean) ** 2, weights=weights))
+    apart = abs(_as_float(positive) - _as_float(negative))
+    return apart / spread if spread > 0 and np.isfinite(apart) else 0.0
 
 
 def _as_float(value) -> float:
@@ -188,7 +234,7 @@ def _as_float(value) -> float:
 
 
 def plain(value) -> float | str:
-    """Return a value as a finite float, or as a text that is not too long."""
+    """Return a value as a finite float or as a short text."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | float | np.number) and not isinstance(value, np.timedelta64):
@@ -197,5 +243,5 @@ def plain(value) -> float | str:
     if isinstance(value, np.datetime64) and not np.isnat(value):
         moment = np.datetime_as_string(value, unit="s")
         return moment.removesuffix("T00:00:00").replace("T", " ")
-    text = "missing" if value is None or value != value else str(value)  # only NaT is not itself
+    text = "missing" if value is None or value != value else str(value)  # NaT and NA
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"

@@ -1,4 +1,4 @@
-"""Tables of any kind, column by column and row by row."""
+"""Columns and rows of any kind of table: arrays, lists, sparse matrices, pandas and polars."""
 
 from __future__ import annotations
 
@@ -11,13 +11,27 @@ from sklearn.utils import _safe_indexing
 
 from skauc.support import mix_bits, spread
 
-# Wider tables are looked at up to this column.
-MOST_COLUMNS = 2_000
+# Only the first columns of wider tables are checked.
+MOST_CHECKED = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as it came, and as floats, missing ones as NaN, or, without numbers, as hashes."""
+    """A column.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    raw : ndarray
+        The values as they are in the table.
+    values : ndarray
+        The values as floats with NaN for missing ones, or as hashes if they are not numbers.
+    is_number : bool
+        Whether `values` are numbers.
+    is_float : bool
+        Whether a number has a fractional part. True for dates.
+    """
 
     name: str
     raw: np.ndarray
@@ -27,14 +41,14 @@ class Column:
 
 
 def column_names(X) -> list[str]:
-    """Return the names of the columns, or x0, x1 and so on."""
+    """Return the names of the columns; x0, x1 and so on if they have none."""
     named = getattr(X, "columns", None)
     n_columns = np.shape(X)[1]
     return [f"x{i}" for i in range(n_columns)] if named is None else [str(name) for name in named]
 
 
 def row_values(X, row: int) -> list:
-    """Return the values of one row as plain Python objects."""
+    """Return the values of one row."""
     taken = _safe_indexing(X, [int(row)])
     if sparse.issparse(taken):
         taken = taken.toarray()
@@ -43,8 +57,8 @@ def row_values(X, row: int) -> list:
     return [np.asarray(_safe_indexing(taken, i, axis=1))[0] for i in range(taken.shape[1])]
 
 
-def columns(X, most: int | None = MOST_COLUMNS) -> Iterator[Column]:
-    """Yield the columns, the first ones if there are more than ``most``."""
+def columns(X, most: int | None = MOST_CHECKED) -> Iterator[Column]:
+    """Yield the first ``most`` columns, or all of them if ``most`` is None."""
     names = column_names(X)[:most]
     X = X.tocsc() if sparse.issparse(X) else X
     X = np.asarray(X) if isinstance(X, list) else X
@@ -71,22 +85,52 @@ def _has_fractions(values: np.ndarray) -> bool:
     return bool((finite != np.floor(finite)).any())
 
 
+def with_column_from(X, column: int, Y, rows: np.ndarray):
+    """Return a copy of X whose column has the values of the same column in rows of Y.
+
+    X and Y are tables of the same kind and columns. Raises TypeError for an unknown kind of table.
+    """
+    if isinstance(X, list):
+        X, Y = _as_array(X), _as_array(Y)
+    if sparse.issparse(X):
+        parts = [X[:, :column], Y[rows][:, [column]], X[:, column + 1 :]]
+        return sparse.hstack(parts, format="csr")
+    if isinstance(X, np.ndarray):
+        changed = X.copy()
+        changed[:, column] = Y[rows, column]
+        return changed
+    values = _safe_indexing(_safe_indexing(Y, column, axis=1), rows)
+    if hasattr(X, "isetitem"):  # pandas; a Series would be aligned by its index, an array is not
+        changed = X.copy(deep=False)
+        changed.isetitem(column, values.array)
+        return changed
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns(values.alias(X.columns[column]))
+    raise TypeError(f"columns of a {type(X).__name__} cannot be replaced")
+
+
+def _as_array(rows: list) -> np.ndarray:
+    """Convert a list of rows. Numbers beside texts stay numbers."""
+    array = np.asarray(rows)
+    return np.asarray(rows, dtype=object) if array.dtype.kind == "U" else array
+
+
 def _hashes(column: np.ndarray) -> np.ndarray:
-    """Return whole numbers that are equal where the values are, for this process."""
+    """Return integers that are equal if and, almost always, only if the values are equal."""
     try:
         hashes = map(hash, column.tolist())
         return np.fromiter(hashes, dtype=np.int64, count=len(column))
-    except TypeError:  # lists and the like
+    except TypeError:  # values without a hash, such as lists
         return np.fromiter(map(hash, map(repr, column)), dtype=np.int64, count=len(column))
 
 
 def row_hashes(X) -> np.ndarray:
-    """Return a 64-bit hash of each row; equal rows have equal ones, others hardly ever."""
+    """Return a 64-bit hash of each row. Equal rows have equal hashes."""
     if sparse.issparse(X):
         return _sparse_row_hashes(X.tocsr())
     total = np.zeros(np.shape(X)[0], dtype=np.uint64)
-    for place, column in enumerate(columns(X, most=None)):
-        total += _mixed(_bits(column.values), np.array([place], dtype=np.uint64))
+    for index, column in enumerate(columns(X, most=None)):
+        total += _mixed(_bits(column.values), np.array([index], dtype=np.uint64))
     return total
 
 
@@ -105,6 +149,6 @@ def _bits(values: np.ndarray) -> np.ndarray:
     return values.view(np.uint64)
 
 
-def _mixed(bits: np.ndarray, place) -> np.ndarray:
-    """Return the bits well mixed with the place of their column (the finisher of splitmix64)."""
-    return mix_bits(bits + spread(place + np.uint64(1)))
+def _mixed(bits: np.ndarray, column) -> np.ndarray:
+    """Hash values together with the index of their column."""
+    return mix_bits(bits + spread(column + np.uint64(1)))

@@ -1,4 +1,4 @@
-"""Parts of a report that are not there."""
+"""Parts that a report does not have."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Missing:
-    """A part that is not there, and why."""
+    """A part that the report does not have, and the reason."""
 
     reason: str
 
 
-SEVERAL = Missing("The model is an ensemble of several; this is shown for a single one.")
+SEVERAL = Missing("The model averages several classifiers. This part needs a single one.")

@@ -1,17 +1,59 @@
-"""A report as one HTML file that needs nothing else: no server, no network, no other file."""
+"""Render a report as one self-contained HTML file."""
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from dataclasses import asdict
+from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skauc.exceptions import InvalidParameterError
+from skauc.archive import write_atomically
+from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.report.content import ReportContent, make_report_content
-from skauc.report.markup import asset, escaped, filled
-from skauc.report.sections import SECTIONS, footer, summary
+from skauc.report.formatting import breakable, few, format_number, more_columns, percent, signed
+from skauc.report.missing import Missing
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# Columns that are shown before the reader asks for more.
+N_SHOWN = 12
+# Parts of the content that the scripts of the page use.
+_EMBEDDED = (
+    "data",
+    "roc",
+    "precision_recall",
+    "thresholds",
+    "histogram",
+    "calibration",
+    "sizes",
+)
+_BANDS_NOTE = (
+    "Bands are pointwise 95% limits from 1,000 draws of a smoothed Bayesian bootstrap within each "
+    "class. They have a positive width where the test rows have no errors. They do not hold for "
+    "the whole curve at once."
+)
+
+
+class Section(NamedTuple):
+    """A section of the page: its anchor, its name in the navigation, its title, its template."""
+
+    id: str
+    short: str
+    title: str
+    template: str
+
+
+SECTIONS = (
+    Section("warnings", "Warnings", "Data checks", "warnings.html"),
+    Section("threshold-part", "Threshold", "Choose a threshold", "threshold.html"),
+    Section("curves", "Curves", "Ranking quality", "curves.html"),
+    Section("calibration-part", "Probabilities", "Probabilities", "calibration.html"),
+    Section("sizes-part", "Size", "Size of the model", "sizes.html"),
+    Section("importance", "Importance", "Importance of the columns", "importance.html"),
+    Section("centres", "Typical rows", "Typical rows of each class", "centres.html"),
+    Section("details", "Methods", "Model and methods", "details.html"),
+)
 
 
 def make_report(
@@ -28,28 +70,30 @@ def make_report(
     title=None,
     force=False,
 ) -> Path:
-    """Work out a report on a fitted model and write it to an HTML file.
+    """Write a report on a fitted model to an HTML file.
+
+    The report needs jinja2: ``pip install 'skauc[report]'``.
 
     Parameters
     ----------
-    path : str or path
+    path : str or path-like
         The file to write.
     model : estimator
-        A fitted binary classifier; see `make_report_content` for the kinds.
+        A fitted binary classifier; see `make_report_content`.
     X_test, y_test : array-like
         Rows that the model was not fitted to, and their labels.
     X_train, y_train : array-like, default=None
-        The rows that it was fitted to, where they are at hand.
+        Rows that the model was fitted to, and their labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        How much each test row counts.
+        Weight of each test row.
     costs : tuple of two floats, default=None
-        The cost of a false alarm and of a miss to begin with.
+        Initial costs of a false alarm and of a miss.
     labels : tuple of two, default=None
-        What the negative and the positive class are called, where it is not the model's labels.
+        Names of the negative and the positive class. If None, the labels of the model.
     title : str, default=None
-        The title.
+        Title of the page.
     force : bool, default=False
-        Whether to replace a file that is there already.
+        Whether to replace an existing file.
 
     Returns
     -------
@@ -66,6 +110,7 @@ def make_report(
     >>> make_report("moons.html", model, X[100:], y[100:])  # doctest: +SKIP
     PosixPath('moons.html')
     """
+    _environment()  # fail before the computation if jinja2 is not installed
     _check_free(Path(path), force)
     content = make_report_content(
         model,
@@ -82,49 +127,32 @@ def make_report(
 
 
 def render_report(content: ReportContent) -> str:
-    """Return a report as an HTML page.
+    """Render a report as an HTML page.
 
     Parameters
     ----------
     content : ReportContent
-        What `make_report_content` returned.
+        The result of `make_report_content`.
 
     Returns
     -------
     page : str
-        The page, scripts and styles included.
+        The page, with its scripts and styles.
     """
-    return filled(
-        "page.html",
-        version=escaped(dict(content.versions)["skauc"]),
-        title=escaped(content.title),
-        style=asset("style.css"),
-        summary=summary(content),
-        links="\n".join(
-            f'<li><a href="#{name}">{escaped(short)}</a></li>' for name, short, _, _ in SECTIONS
-        ),
-        sections="\n".join(
-            f'<section id="{name}" aria-labelledby="{name}-title">\n'
-            f'<h2 id="{name}-title">{escaped(title)}</h2>\n{body(content)}\n</section>'
-            for name, _, title, body in SECTIONS
-        ),
-        footer=footer(content),
-        content=_embedded(content),
-        script=asset("charts.js") + asset("page.js"),
-    )
+    return _environment().get_template("page.html").render(_variables(content))
 
 
 def write_report(content: ReportContent, path, *, force=False) -> Path:
-    """Write a report to a file, all of it or nothing.
+    """Write a report to a file. The file is complete or not there.
 
     Parameters
     ----------
     content : ReportContent
-        What `make_report_content` returned.
-    path : str or path
+        The result of `make_report_content`.
+    path : str or path-like
         The file to write.
     force : bool, default=False
-        Whether to replace a file that is there already.
+        Whether to replace an existing file.
 
     Returns
     -------
@@ -134,43 +162,101 @@ def write_report(content: ReportContent, path, *, force=False) -> Path:
     path = Path(path)
     _check_free(path, force)
     page = render_report(content)
-    # Written beside the target and moved onto it: a reader never sees half a page.
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".html")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(page)
-        os.chmod(draft, 0o666 & ~_umask())
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
+    with write_atomically(path) as file:
+        file.write(page.encode())
     return path
 
 
 def _check_free(path: Path, force: bool) -> None:
     if path.is_dir() or not path.parent.is_dir():
         raise InvalidParameterError(
-            f"`path` must be a file in a directory that is there; got {str(path)!r}. "
-            "Make the directory first, and name a file in it."
+            f"`path` must be a file in an existing directory; got {str(path)!r}."
         )
     if path.exists() and not force:
         raise FileExistsError(
-            f"{str(path)!r} is there already. Choose another name, or pass force=True to replace "
-            "it."
+            f"{str(path)!r} exists already. Choose another name, or pass force=True to replace it."
         )
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _embedded(content: ReportContent) -> str:
-    """Return what the scripts need, as JSON that cannot end the element that it is in."""
-    parts = ("data", "roc", "precision_recall", "thresholds", "histogram", "calibration", "sizes")
-    everything = asdict(content)
-    text = json.dumps(
-        {part: everything[part] for part in parts}, separators=(",", ":"), allow_nan=False
+def _environment() -> Environment:
+    """Return the templates. Every value that is not marked as safe is escaped."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise MissingPackageError(
+            "Reports need jinja2, which is not installed. "
+            "Install it with: pip install 'skauc[report]'"
+        ) from error
+    environment = Environment(
+        loader=PackageLoader("skauc.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    environment.filters |= {
+        "breakable": breakable,
+        "few": few,
+        "number": format_number,
+        "signed": signed,
+    }
+    environment.tests["missing"] = lambda part: isinstance(part, Missing)
+    environment.globals |= {"more_columns": more_columns, "zip": zip}
+    return environment
+
+
+def _variables(content: ReportContent) -> dict[str, Any]:
+    """Return what the templates show, beside the content itself."""
+    from markupsafe import Markup
+
+    everything = asdict(content)
+    return {
+        "content": content,
+        "versions": dict(content.versions),
+        "sections": SECTIONS,
+        "bins": _bins(content),
+        "groups": _groups(content),
+        "settings": _settings(content),
+        "bands_note": _BANDS_NOTE,
+        "n_shown": N_SHOWN,
+        "embedded": {part: everything[part] for part in _EMBEDDED},
+        "style": Markup(_static("style.css")),
+        "script": Markup(_static("charts.js") + _static("page.js")),
+    }
+
+
+def _static(name: str) -> str:
+    return files("skauc.report").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _bins(content: ReportContent) -> list[tuple]:
+    bins = content.histogram
+    ends = zip(bins.edges, bins.edges[1:], strict=False)
+    names = (f"{format_number(low)} to {format_number(high)}" for low, high in ends)
+    return list(zip(names, bins.positives, bins.negatives, strict=True))
+
+
+def _groups(content: ReportContent) -> list[tuple]:
+    shown = content.calibration
+    if isinstance(shown, Missing):
+        return []
+    groups = zip(shown.predicted, shown.observed, shown.low, shown.high, shown.n_rows, strict=True)
+    return [
+        (
+            f"{percent(predicted)}%",
+            f"{percent(observed)}%",
+            f"{percent(low)}–{percent(high)}%",
+            n_rows,
+        )
+        for predicted, observed, low, high, n_rows in groups
+    ]
+
+
+def _settings(content: ReportContent) -> list[tuple[str, str]]:
+    model = content.model
+    steps = " → ".join(model.steps) if model.steps else "none"
+    settings = [("model", model.name), ("preprocessing", steps), *model.parameters]
+    if model.n_numbers is not None:
+        settings.append(("stored numbers", f"{model.n_numbers:,}"))
+    return settings

@@ -1,41 +1,54 @@
-"""Tables with their classes, and samples of them for what does not need all rows."""
+"""Labelled rows of any kind of table, and samples of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import _safe_indexing
+
+from skauc.exceptions import InvalidDataError
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """A table of any kind, which of its rows are positive, and how much each counts."""
+class LabelledRows:
+    """A table of any kind, with a mask of its positive rows and a weight per row."""
 
-    X: object
+    X: Any
     positive: np.ndarray
     weights: np.ndarray
 
-    def sample(self, most: int) -> Rows:
-        """Return at most that many rows, in their order."""
-        if len(self.positive) <= most:
+    def __len__(self) -> int:
+        return len(self.positive)
+
+    def take(self, indices: np.ndarray) -> LabelledRows:
+        """Return the rows with these indices."""
+        return LabelledRows(
+            _safe_indexing(self.X, indices), self.positive[indices], self.weights[indices]
+        )
+
+    def balanced_sample(self, most: int) -> LabelledRows:
+        """Return at most ``most`` rows in their order, with up to half from the rarer class.
+
+        The share of each class changes. Use it for quantities that do not depend on the shares:
+        ranks between the classes and means within a class.
+        """
+        if len(self) <= most:
             return self
-        return self.take(stratified_sample(self.positive, most))
+        return self.take(_balanced_indices(self.positive, most))
 
-    def take(self, rows: np.ndarray) -> Rows:
-        """Return the given rows."""
-        return Rows(_safe_indexing(self.X, rows), self.positive[rows], self.weights[rows])
+    def random_sample(self, most: int) -> LabelledRows:
+        """Return at most ``most`` rows in their order. Each row has the same chance."""
+        if len(self) <= most:
+            return self
+        indices = np.random.default_rng(0).choice(len(self), most, replace=False)
+        return self.take(np.sort(indices))
 
 
-def stratified_sample(positive: np.ndarray, most: int, random_state=0) -> np.ndarray:
-    """Return ascending row numbers, at most ``most``: up to half of them of the rarer class.
-
-    The share of a class in the sample is not its share in the rows. Ranks between classes, and
-    means within one, are not touched by that.
-    """
-    if len(positive) <= most:
-        return np.arange(len(positive))
-    rng = np.random.default_rng(random_state)
+def _balanced_indices(positive: np.ndarray, most: int) -> np.ndarray:
+    rng = np.random.default_rng(0)
     sides = sorted((np.flatnonzero(positive), np.flatnonzero(~positive)), key=len)
     n_rare = min(len(sides[0]), most // 2)
     chosen = [
@@ -43,3 +56,27 @@ def stratified_sample(positive: np.ndarray, most: int, random_state=0) -> np.nda
         for side, size in zip(sides, (n_rare, most - n_rare), strict=True)
     ]
     return np.sort(np.concatenate(chosen))
+
+
+def check_labelled_rows(model, X, y, which: str, sample_weight=None) -> LabelledRows:
+    """Check labels against a model and return the rows. ``which`` is "test" or "train"."""
+    if y is None:
+        raise InvalidDataError(
+            f"`X_{which}` was given without `y_{which}`. Pass the labels of these rows as well."
+        )
+    labels = np.asarray(y).ravel()
+    n_rows = np.shape(X)[0]
+    if len(labels) != n_rows:
+        raise InvalidDataError(
+            f"`X_{which}` and `y_{which}` must have the same length; got {n_rows} rows and "
+            f"{len(labels)} labels."
+        )
+    unknown = np.setdiff1d(labels, model.classes_)
+    if len(unknown):
+        raise InvalidDataError(
+            f"`y_{which}` has labels that the model does not know: {unknown.tolist()[:5]}. It was "
+            f"fitted to {model.classes_.tolist()}. Remove these rows, or map their labels."
+        )
+    weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight).ravel()
+    X = X.tocsr() if sparse.issparse(X) else X
+    return LabelledRows(X, labels == model.classes_[1], weights)

@@ -2,5 +2,6 @@
 
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.estimator_cv import SparseKernelAUCCV
+from skauc.sparse.plan import Selection
 
-__all__ = ["SparseKernelAUC", "SparseKernelAUCCV"]
+__all__ = ["Selection", "SparseKernelAUC", "SparseKernelAUCCV"]

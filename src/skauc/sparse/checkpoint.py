@@ -1,34 +1,34 @@
-"""A fit on disk: what a long fit has found, written at each retraining, to go on from.
+"""A fit on disk: its state at the last retraining, from which the next fit continues.
 
-The file is NumPy's npz with arrays of numbers and one text, in JSON: nothing in it is executed
-when it is read. A new file takes the place of the old one in one step, so that there is always a
-whole one.
+The file is an archive of arrays with a JSON header and a checksum (see `skauc.archive`). It also
+holds the parameters and a digest of the rows, labels and weights, so that it is never used for
+another fit.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
-import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from skauc.archive import ArchiveError, read_archive, write_archive
+from skauc.data.sampling import digest_of
+from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.feature_map import FeatureMap
 from skauc.kernels import Kernel, Rows
 from skauc.model import Model, PathRecord
-from skauc.sparse.basis import Basis
+from skauc.sparse.plan import Parameters, Plan
+from skauc.sparse.state import FitState
 
-FORMAT = 1
-# Parameters that do not change the model.
-_INDIFFERENT = ("checkpoint", "engine", "n_jobs")
+FORMAT = 2
 _RECORDED = [field.name for field in fields(PathRecord) if field.name != "model"]
+_SCALARS = ("n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")
 
 
 def check_checkpoint(checkpoint, random_state) -> None:
@@ -37,138 +37,111 @@ def check_checkpoint(checkpoint, random_state) -> None:
         return
     if not isinstance(checkpoint, str | os.PathLike):
         raise InvalidParameterError(
-            f"`checkpoint` must be None or the path of a file; got {checkpoint!r}. Use a path on "
-            "a disk that outlives the fit."
+            f"`checkpoint` must be None or the path of a file; got {checkpoint!r}."
         )
     if not isinstance(random_state, Integral):
         raise InvalidParameterError(
-            f"`checkpoint` needs a `random_state` that is a whole number, or the fit that goes on "
-            f"would draw other rows; got {random_state!r}. Use for instance 0."
+            "`checkpoint` needs an integer as `random_state`, so that the next fit draws the same "
+            f"rows; got {random_state!r}. Use for instance random_state=0."
         )
     path = Path(checkpoint)
     if path.is_dir() or not path.parent.is_dir():
         raise InvalidParameterError(
-            f"`checkpoint` must be a file in a directory that exists; got {str(path)!r}. Make "
-            "the directory, or name a file in it."
+            f"`checkpoint` must be a file in a directory that exists; got {str(path)!r}."
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """How far a fit has come: in which phase it is, its basis and weights, and what it keeps."""
-
-    phase: int
-    ended_phase: int
-    generation: int
-    seconds: float
-    threshold: float
-    basis: Basis
-    weights: np.ndarray
-    records: list[PathRecord]
-    models: dict[int, Model]
-
-
 class Checkpoint:
-    """The file of one fit: of an estimator with its parameters, on some data."""
+    """The file of one fit: of some parameters, to some rows."""
 
-    def __init__(self, path, estimator, data, spread: np.ndarray, random_state):
-        self.path, self._random_state = Path(path), random_state
+    def __init__(self, path, parameters: Parameters, random_state: int, rows: TrainingData):
+        self.path = Path(path)
+        self._random_state: Any = None
+        texts = {field.name: getattr(parameters, field.name) for field in fields(parameters)}
         self._parameters = {
-            name: _as_text(value)
-            for name, value in estimator.get_params(deep=False).items()
-            if name not in _INDIFFERENT
+            name: _as_text(value) for name, value in {**texts, "random_state": random_state}.items()
         }
         self._data = {
-            "rows": data.n_rows,
-            "features": data.n_features,
-            "classes": _as_text(data.classes),
+            "rows": rows.n_rows,
+            "features": rows.n_features,
+            "classes": _as_text(rows.classes),
+            "digest": digest_of(rows),
         }
-        self._spread = spread
+        self._is_sparse = rows.is_sparse
 
-    def save(self, progress: Progress) -> None:
-        """Write the file anew."""
-        arrays = {**_pack(progress), "spread": self._spread}
-        _, arrays["random_keys"], position, *gauss = self._random_state.get_state(legacy=True)
+    def save(self, state: FitState) -> None:
+        """Replace the file."""
+        _, keys, position, *gauss = self._random_state.get_state(legacy=True)
         header = {
             "format": FORMAT,
             "parameters": self._parameters,
             "data": self._data,
             "random": [position, *gauss],
-            "records": [
-                [getattr(record, name) for name in _RECORDED] for record in progress.records
-            ],
-            **{name: getattr(progress, name) for name in _SCALARS},
+            "records": [[getattr(record, name) for name in _RECORDED] for record in state.records],
+            **{name: getattr(state, name) for name in _SCALARS},
         }
-        arrays["header"] = np.array(json.dumps(header))
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_archive(self.path, header, {**_pack(state), "random_keys": keys}, compress=False)
 
-    def load(self, basis: Basis, scaling: FeatureMap | None, is_sparse: bool) -> Progress | None:
-        """Return what the file holds, None if there is none; the random numbers go on from it."""
+    def restore(self, state: FitState, plan: Plan, random_state) -> FitState | None:
+        """Return the state in the file, None if there is no file.
+
+        ``state`` is the state of a new fit. ``random_state`` continues as in the fit that wrote
+        the file.
+        """
+        self._random_state = random_state
         if not self.path.exists():
             return None
         try:
-            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                arrays = dict(stored)
-            header = json.loads(str(arrays["header"]))
-            self._check(header, arrays)
-            progress = _unpack(header, arrays, basis, scaling, is_sparse)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            if isinstance(error, InvalidDataError | InvalidParameterError):
-                raise
+            header, arrays = read_archive(self.path)
+            self._check(header)
+            restored = _unpack(header, arrays, state, plan, self._is_sparse)
+            random_state.set_state(("MT19937", arrays["random_keys"], *header["random"]))
+        except (InvalidDataError, InvalidParameterError):
+            raise
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            reason = (
+                error if isinstance(error, ArchiveError | OSError) else "its content is incomplete"
+            )
             raise InvalidDataError(
-                f"`checkpoint` {str(self.path)!r} is no file of an unfinished fit of this version "
-                f"({error}). Delete it, or name another."
+                f"`checkpoint` {str(self.path)!r} is not a checkpoint of this version: {reason}. "
+                "Delete the file to start again, or use another path."
             ) from error
-        self._random_state.set_state(("MT19937", arrays["random_keys"], *header["random"]))
-        return progress
+        return restored
 
     def remove(self) -> None:
-        """Delete the file: the fit is finished."""
+        """Delete the file."""
         self.path.unlink(missing_ok=True)
 
-    def _check(self, header: dict, arrays: dict) -> None:
-        if header["format"] != FORMAT:
-            raise ValueError(f"format {header['format']}, not {FORMAT}")
+    def _check(self, header: dict) -> None:
+        if header.get("format") != FORMAT:
+            raise ArchiveError(f"its format is {header.get('format')!r}, not {FORMAT}")
         for name, value in self._parameters.items():
-            if header["parameters"].get(name) != value:
+            stored = header["parameters"].get(name)
+            if stored != value:
                 raise InvalidParameterError(
-                    f"`checkpoint` {str(self.path)!r} is of a fit with {name}="
-                    f"{header['parameters'].get(name)}; got {value}. Use the same parameters, or "
-                    "delete the file to start afresh."
+                    f"`checkpoint` {str(self.path)!r} belongs to a fit with {name}={stored}; got "
+                    f"{value}. Use the same parameters, or delete the file to start again."
                 )
-        spread = arrays["spread"]
-        is_same = header["data"] == self._data and spread.shape == self._spread.shape
-        if not is_same or not np.allclose(spread, self._spread, rtol=1e-6, equal_nan=True):
+        if header["data"] != self._data:
             raise InvalidDataError(
-                f"`checkpoint` {str(self.path)!r} is of a fit to other data, with "
-                f"{header['data']['rows']} rows and {header['data']['features']} features; got "
-                f"{self._data['rows']} and {self._data['features']}. Use the same data, or delete "
-                "the file to start afresh."
+                f"`checkpoint` {str(self.path)!r} belongs to a fit to other rows, labels or "
+                f"weights, with {header['data'].get('rows')} rows and "
+                f"{header['data'].get('features')} features; got {self._data['rows']} rows and "
+                f"{self._data['features']} features. Use the same data in the same order, or "
+                "delete the file to start again."
             )
 
 
-_SCALARS = ("phase", "ended_phase", "generation", "seconds", "threshold")
-
-
-def _pack(progress: Progress) -> dict[str, np.ndarray]:
-    """Return the basis and the models as arrays."""
-    basis, models = progress.basis, list(progress.models.items())
+def _pack(state: FitState) -> dict[str, np.ndarray]:
+    """Return the basis and the models as arrays; models of a generation share their centres."""
+    basis, models = state.basis, list(state.models.items())
     arrays = {
         "factor": basis.factor,
         "centres": _dense(basis.centres),
         "indices": np.asarray(basis.indices, dtype=np.int64),
         "widths": np.asarray(basis.widths, dtype=np.int64),
         "n_moved": np.array(basis.n_moved),
-        "weights": progress.weights,
+        "weights": state.weights,
         "sizes": np.array([size for size, _ in models]),
         "generations": np.array([model.generation for _, model in models]),
         "intercepts": np.array([model.intercept for _, model in models]),
@@ -187,15 +160,15 @@ def _pack(progress: Progress) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _unpack(header: dict, arrays: dict, basis: Basis, scaling, is_sparse: bool) -> Progress:
-    """Rebuild the basis and the models; ``basis`` is that of a fit that begins."""
-    kernels = basis.kernels
+def _unpack(header: dict, arrays: dict, state: FitState, plan: Plan, is_sparse: bool) -> FitState:
+    """Rebuild the basis and the models; ``state`` is the state of a new fit."""
+    kernels = plan.kernels
     if "scales" in arrays:
         kernels = [replace(kernel, scales=arrays["scales"]) for kernel in kernels]
-    rows = sparse.csr_array if is_sparse else np.asarray
-    grown = basis.refilled(
+    as_rows = sparse.csr_array if is_sparse else np.asarray
+    basis = state.basis.refilled(
         kernels,
-        rows(arrays["centres"]),
+        as_rows(arrays["centres"]),
         arrays["factor"],
         arrays["indices"].tolist(),
         arrays["widths"].tolist(),
@@ -205,26 +178,22 @@ def _unpack(header: dict, arrays: dict, basis: Basis, scaling, is_sparse: bool) 
     ends = np.cumsum(arrays["sizes"])
     for number, size in enumerate(arrays["sizes"].tolist()):
         generation = int(arrays["generations"][number])
-        kernel = _kernel(basis.kernels[0], arrays, generation, size)
-        linear = arrays["linear_coefs"][number] if "linear_coefs" in arrays else None
         models[size] = Model(
-            kernel=kernel,
-            centres=rows(arrays[f"centres_{generation}"][:size]),
+            kernel=_kernel(plan.kernels[0], arrays, generation, size),
+            centres=as_rows(arrays[f"centres_{generation}"][:size]),
             indices=arrays[f"indices_{generation}"][:size],
             coef=arrays["coefs"][ends[number] - size : ends[number]],
-            linear_coef=linear,
+            linear_coef=arrays["linear_coefs"][number] if "linear_coefs" in arrays else None,
             intercept=float(arrays["intercepts"][number]),
             generation=generation,
-            scaling=scaling,
+            scaling=plan.feature_map,
         )
-    records = [
+    records = tuple(
         PathRecord(**dict(zip(_RECORDED, values, strict=True)), model=models[values[0]])
         for values in header["records"]
-    ]
-    scalars = {name: header[name] for name in _SCALARS}
-    return Progress(
-        **scalars, basis=grown, weights=arrays["weights"], records=records, models=models
     )
+    scalars = {name: header[name] for name in _SCALARS}
+    return FitState(basis, arrays["weights"], **scalars, records=records, models=models)
 
 
 def _kernel(kernel: Kernel, arrays: dict, generation: int, size: int) -> Kernel:

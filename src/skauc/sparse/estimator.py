@@ -1,205 +1,160 @@
-"""SparseKernelAUC: the paper's method, as a scikit-learn classifier."""
+"""SparseKernelAUC: the paper's method as a scikit-learn classifier."""
 
 from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-from sklearn.utils import check_random_state
-
 from skauc.base import unchanged_on_error, with_callbacks
-from skauc.data.statistics import feature_moments
+from skauc.data.statistics import warn_if_unscaled
 from skauc.data.training import TrainingData
-from skauc.engines import ENGINES, Engine, make_engine, read_training
-from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.feature_map import check_scaling, scale, turn
-from skauc.kernels import check_kernel_parameters, make_kernels, resolve_gammas
-from skauc.model import PathRecord
-from skauc.solvers.newton import SOLVERS, make_step, minimise
-from skauc.sparse.basis import Basis
+from skauc.engines import ENGINES, make_engine, read_training
+from skauc.exceptions import FitInterruptedError
 from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
-from skauc.sparse.fitting import (
-    DESCENT_TOL,
-    VALIDATED_STEPS,
-    Fitting,
-    HeldOut,
-    LinearTerm,
-    Steps,
-    hold_out,
-    hold_out_none,
-    refined_sizes,
-)
-from skauc.sparse.objective import Objective, pair_weight
-from skauc.sparse.path import SCHEDULES, retraining_sizes
-from skauc.sparse.path_classifier import PathClassifier, path_attributes
-from skauc.sparse.refinement import Refiner
-from skauc.sparse.selection import SELECTIONS, make_selector
-from skauc.validation import (
-    check_boolean,
-    check_choice,
-    check_fraction,
-    check_n_jobs,
-    check_positive,
-    check_refine,
-    check_whole_number,
-)
+from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
+from skauc.sparse.path_classifier import PathClassifier
+from skauc.sparse.plan import Parameters, make_plan
+from skauc.sparse.progress import PathPrinter
+from skauc.sparse.state import Path
+from skauc.validation import check_choice, check_n_jobs
 
 
 class SparseKernelAUC(PathClassifier):
-    """Binary classifier that maximises AUC with a small number of kernel basis functions.
+    """Binary classifier that maximises AUC with a small number of centres.
 
     Over a basis J of centres z_k that grows greedily it minimises
 
         1/2 |f|^2 + C_pair/2 * sum over positives i, negatives j of max(0, 1 - f_i + f_j)^2,
 
     f(x) = sum_k coef_k k(z_k, x), with C_pair = C * l / (p * n) for l rows, p of them positive
-    and n negative (sums of weights where there are weights). The larger of the two labels, in
+    and n negative (sums of weights if there are weights). The larger of the two labels, in
     sorted order, is the positive one.
 
     Parameters
     ----------
     n_basis : int, default=64
-        Number of basis functions (the paper's d_max). Fewer are used when no independent row is
-        left.
+        Number of centres (the paper's d_max). Fewer are used if no independent row is left.
     C : float, default=1.0
-        Weight of the loss against the regulariser, free of the number of rows. Between 0.1 and
-        100 on most data.
+        Weight of the loss relative to the regulariser. It does not depend on the number of rows;
+        values between 0.1 and 100 suit most data.
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
-        function of two blocks of rows that returns their kernel matrix.
+        function that returns the kernel matrix of two blocks of rows.
     gamma : {"scale", "auto"}, float or sequence of floats, default="scale"
-        "scale" is 1 / (n_features * variance of X), with the standard deviation in place of the
+        "scale" is 1 / (n_features * variance of X), with the standard deviation instead of the
         variance for "laplacian"; "auto" is 1 / n_features. The paper's sigma is
-        gamma = 1 / (2 sigma^2). With several widths (a factor of 5 apart, say) a candidate is
-        a pair of a row and a width, and the pursuit picks the width itself; "rbf" only.
+        gamma = 1 / (2 sigma^2). With several widths (for instance a factor of 5 apart) a candidate
+        is a pair of a row and a width, and the pursuit chooses the width; "rbf" only.
     degree : int, default=3
-        Power of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial kernel.
     linear_term : bool, default=False
-        Add a linear part, f(x) = w.x + kernel part, penalised like the rest. For data whose truth
-        is nearly linear.
+        Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. It helps if
+        the classes are nearly linearly separable.
     scaling : {None, "rank", "normal"}, default=None
-        "rank" replaces every feature by its standardised rank among the training rows, by a
-        piecewise linear map, before the kernel sees it; "normal" by what a normal variable has at
-        that rank, which keeps more of the tails. For tables as they come, with heavy tails and odd
-        units; dense rows only.
+        Replace every dense feature by its standardised rank among the training rows ("rank") or by
+        the normal quantile of this rank ("normal"), which keeps more of the tails.
     rotate : bool, default=False
-        Turn the features, as they come out of ``scaling``, to their principal axes. It changes
-        nothing for an "rbf" kernel by itself; ``refine`` then learns one length scale per axis
-        instead of one per feature, which is better where features go together. Dense rows only.
-    selection : {"orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"}, \
-            default="orthogonal"
-        How the next centre is chosen among the candidates: by the gain of one Newton step over
-        all coefficients, its own included ("orthogonal"), or along its own column alone
-        ("greedy", the paper's Method 2; "exact" solves that one-dimensional problem), by
-        optimising all coefficients with it ("exhaustive", the paper's Method 1), at random; or
-        k-means landmarks instead of rows.
-    n_candidates : int, default=100
-        Rows drawn as candidates for each centre (the paper's kappa). All rows are candidates
-        when there are no more than these.
-    retrain : {"geometric", "doubling", "always"}, default="geometric"
-        When all coefficients are optimised: at sizes floor(2^(j/4)), 2^j, or after every centre;
-        at the last size in any case.
-    solver : {"auto", "cholesky", "cg"}, default="auto"
-        How the Newton system is solved; "auto" forms it for up to a thousand basis functions.
+        Rotate the scaled, dense features to their principal axes, so that `refine` learns one
+        length scale per axis instead of one per feature.
+    selection : str or Selection, default="orthogonal"
+        How centres are chosen: a rule ("orthogonal", "greedy", "exact", "exhaustive", "random" or
+        "kmeans") or a `Selection`, which also holds the number of candidates, the retraining
+        schedule, the solver and its maximum number of iterations.
     refine : bool or int, default=False
-        Move the centres and learn one length scale per feature, by descent on the same objective;
-        "rbf" only. With True a stratified part of the rows is held out to stop the descent and to
-        choose between the refined and the unrefined model, and joins the others in the last fit
-        of the coefficients. A number is that of the steps, half as many on the way, with no row
-        held out: better where rows are few, if `SparseKernelAUCCV` or you know that refinement
-        helps. The basis is refined at 4 centres or so and whenever it has doubled,
-        on a sample of the rows where there are many; in the end on a sample of those that have
-        most part in the loss. The coefficients are then fitted to all rows.
+        Move the centres and learn one length scale per feature by descending the same objective:
+        False, True (stopped by held-out validation rows), or a number of steps (no rows held
+        out). "rbf" only.
     early_stopping : bool, default=False
-        Hold out a stratified part of the rows, end when its AUC stops improving, and keep the
-        smallest model whose validation AUC is within ``tol`` of the best.
+        Hold out validation rows, stop when their AUC has not improved by more than ``tol`` in 5
+        retrainings, and keep the smallest model within ``tol`` of the best.
     validation_fraction : float, default=0.1
-        Part of the rows that is held out for early stopping or refinement.
-    n_iter_no_change : int, default=5
-        Retrainings without an improvement of the validation AUC of more than ``tol`` after which
-        the fit ends.
+        Fraction of the rows that early stopping and refine=True hold out, stratified by class.
     tol : float, default=1e-4
-        The smallest change that counts: of the validation AUC, and, relatively, of the objective
-        in one Newton step. A refinement that gains no more than this in 20 steps ends, so that a
-        larger one makes it quicker.
-    max_iter : int, default=100
-        Most Newton iterations in one retraining.
+        The smallest improvement that counts: of the validation AUC, and of the objective relative
+        to its value.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
-        Where the work is done; "auto" is where the data already are. "gpu" is a GPU that torch can
-        use; rows are copied to it, and all of their passes are done there but for the descents of
-        `refine`, which are over a sample of a few thousand rows. "cluster" is the dask cluster of
-        the current client (`distributed.Client`), and takes dask arrays and dataframes. See the
-        guide for both.
+        Where the work is done; "auto" is where the data are. "gpu" is a GPU that torch can use.
+        Rows are copied to it, and all passes over them run there, except the descents of `refine`,
+        which use a sample of a few thousand rows. "cluster" is the dask cluster of the current
+        `distributed.Client`, and takes dask arrays and dataframes.
     n_jobs : int or None, default=None
-        Threads, for BLAS and everything else together; None is 1 unless in a
-        `joblib.parallel_config` context, -1 is all. The result does not depend on it.
+        Number of threads. None is 1 unless in a `joblib.parallel_config` context, -1 is all cores.
+        The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Draws the candidates and the validation rows.
+        Random seed of the candidates and the validation rows.
     checkpoint : str, path or None, default=None
-        A file to which a fit writes what it has found at each retraining, and from which the next
-        `fit` with the same parameters and data goes on to the same model, should this one not come
-        to its end. It is deleted when the fit is finished. Needs a whole number as
-        ``random_state``.
+        File to which the state of the fit is written at each retraining. After a fit that did not
+        end, the next `fit` with the same parameters and data continues from it, to the same model.
+        The file is deleted at the end of a fit. Needs an integer as ``random_state``.
+    verbose : int, default=0
+        If positive, print a line per retraining.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels, the positive one last.
     n_basis_ : int
-        Number of basis functions.
+        Number of centres.
     basis_vectors_ : ndarray or CSR array of shape (n_basis_, n_features)
-        The centres, in the order in which they were chosen; in the units of ``scaling_`` where
-        there is one, whose ``inverse`` gives them in those of X.
+        The centres, in the order in which they were chosen. With ``scaling`` or ``rotate`` they
+        are mapped; ``scaling_.inverse`` maps them back.
     basis_indices_ : ndarray of shape (n_basis_,)
-        Their rows in the training data; for k-means landmarks the nearest row, for refined
-        centres the row they started from.
+        Their rows in the training data: the nearest row for k-means landmarks, the row that they
+        started from for refined centres.
     dual_coef_ : ndarray of shape (n_basis_,)
-        The coefficients of the basis functions.
+        The coefficients of the centres.
     intercept_ : float
-        Minus the threshold: added to the scores so that their sign is the prediction of best
-        balanced accuracy on the training rows. It has no part in the ranking.
+        Minus the threshold. It is added to the scores, so that their sign is the prediction of
+        best balanced accuracy on the training rows. It does not change the ranking.
     linear_coef_ : ndarray of shape (n_features_in_,)
-        The linear part, zeros without one; it multiplies the images of ``scaling_`` where there
-        is one.
+        The linear part, zeros without one. It multiplies the mapped features, as ``scaling_``
+        returns them.
     gamma_ : float or ndarray of shape (n_basis_,)
-        The kernel's gamma as a number; with several widths, that of each centre.
+        The gamma of the kernel; with several widths, the gamma of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
-        Learnt length scales, ones without refinement: the kernel compares x / length_scales_,
-        with x in the units of ``scaling_`` where there is one, along its axes with ``rotate``.
+        Learnt length scales, ones without refinement. The kernel compares x / length_scales_, with
+        mapped features x.
     scaling_ : FeatureMap or None
-        What is done to the features before the kernel sees them: the maps of ``scaling`` in
-        ``scaling_.ranks``, the axes of ``rotate`` in the columns of ``scaling_.axes``.
+        How features are mapped before the kernel is evaluated: ``scaling_.ranks`` holds the maps
+        of ``scaling``, the columns of ``scaling_.axes`` hold the axes of ``rotate``.
     feature_spread_ : ndarray of shape (n_features_in_,)
         Standard deviations of the features, after ``scaling``.
     feature_relevance_ : ndarray of shape (n_features_in_,)
-        ``feature_spread_`` in length scales; see `rank_features` for what it means.
+        ``feature_spread_`` divided by the length scales; see `rank_features`.
     n_iter_ : int
-        Newton iterations in all.
+        Total number of Newton iterations.
     path_ : list of PathRecord
         One record per retraining: ``n_basis``, ``objective``, ``train_auc``, ``validation_auc``
-        (None where no rows are held out), ``seconds`` since the start, ``n_iter``,
-        ``is_refined``, and the ``model`` itself.
+        (None if no rows are held out), ``seconds`` since the start, ``n_iter``, ``is_refined``,
+        and the ``model``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features, if X has names that are all strings.
 
     See Also
     --------
-    skauc.plotting.BasisSizeDisplay : AUC against the number of basis functions.
+    Selection : How centres are chosen.
+    skauc.plotting.BasisSizeDisplay : AUC against the number of centres.
     sklearn.calibration.CalibratedClassifierCV : Probabilities that agree with the ranking.
     sklearn.model_selection.TunedThresholdClassifierCV : A threshold for a cost or a recall.
 
     Notes
     -----
     Time is O(l * n_basis * (n_candidates * n_features + n_basis)) for l rows, memory
-    4 * l * n_basis bytes (8 up to ten thousand rows) besides X, which is not copied. Scale the
-    features first: `StandardScaler` in a pipeline is the usual way.
+    4 * l * n_basis bytes (8 up to ten thousand rows) besides X, which is not copied.
 
-    With sample weights a row of weight 2 counts as two rows. When there are more rows than
-    ``n_candidates`` the random draws differ between weights and repetition, and so do the models.
+    Scale the features first, for instance with `StandardScaler` in a pipeline, or use ``scaling``.
+    `fit` warns (`UnscaledFeaturesWarning`) if ``scaling`` is None and the standard deviations of
+    dense features differ by more than a factor of 1,000.
+
+    Refinement works on a sample if there are many rows. The basis is refined at about 4 centres
+    and whenever it has doubled, and at the end on a sample of the rows that contribute most to the
+    loss. The coefficients are then fitted to all rows, including those held out.
+
+    A row of weight 2 counts as two rows. If there are more rows than candidates, the random draws
+    for weighted and for repeated rows differ, and so do the models.
 
     References
     ----------
@@ -235,19 +190,15 @@ class SparseKernelAUC(PathClassifier):
         scaling=None,
         rotate=False,
         selection="orthogonal",
-        n_candidates=100,
-        retrain="geometric",
-        solver="auto",
         refine=False,
         early_stopping=False,
         validation_fraction=0.1,
-        n_iter_no_change=5,
         tol=1e-4,
-        max_iter=100,
         engine="auto",
         n_jobs=None,
         random_state=None,
         checkpoint=None,
+        verbose=0,
     ):
         self.n_basis = n_basis
         self.C = C
@@ -259,19 +210,15 @@ class SparseKernelAUC(PathClassifier):
         self.scaling = scaling
         self.rotate = rotate
         self.selection = selection
-        self.n_candidates = n_candidates
-        self.retrain = retrain
-        self.solver = solver
         self.refine = refine
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.tol = tol
-        self.max_iter = max_iter
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint = checkpoint
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -282,14 +229,15 @@ class SparseKernelAUC(PathClassifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the basis and fit the coefficients.
 
-        Interrupted from the keyboard, the estimator keeps the model it had reached.
+        If it is interrupted from the keyboard, the estimator keeps the model it had reached, and
+        the interrupt is raised again.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows. float32 and float64 are used as they are, the rest becomes float64.
+            Training rows. float32 and float64 are used as they are; other types become float64.
         y : array-like of shape (n_samples,)
-            Labels, two different ones of any kind.
+            Labels: two different values of any type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -298,206 +246,40 @@ class SparseKernelAUC(PathClassifier):
         self : SparseKernelAUC
             The fitted estimator.
         """
-        self._check_parameters()
-        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
-            interrupt = self._fit(X, y, sample_weight)
-        if interrupt is not None:
-            raise interrupt
-        return self
-
-    def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
-        """Fit, and return the interrupt that ended it early with a model in hand."""
-        data = read_training(self.engine, self, X, y, sample_weight)
-        return self._fit_rows(data, X, y, sample_weight)
-
-    def _fit_rows(self, data: TrainingData, X=None, y=None, sample_weight=None):
-        """Fit to clean rows; callbacks are told of those that were passed."""
-        scaling, data = scale(self.scaling, data)
-        self.feature_spread_ = np.sqrt(feature_moments(data)[1])
-        gammas = self._gammas(data)
-        if self.rotate:
-            scaling, data = turn(scaling, data)
-        random_state = check_random_state(self.random_state)
-        held_out = self._hold_out(data, random_state)
-        self.classes_ = data.classes
-        capacity = self._capacity(data)
-        make = partial(make_engine, capacity=capacity, n_jobs=self.n_jobs, n_whole=data.n_rows)
-        reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
-        interrupt = None
-        sample = data.take(held_out.sample()) if self.refine else None
-        checkpoint = None
-        if self.checkpoint is not None:
-            checkpoint = Checkpoint(self.checkpoint, self, data, self.feature_spread_, random_state)
-        with make(data if sample is None else sample) as engine:
-            engine.hold_out(None if held_out is None else held_out.judges)
-            fitting = self._start_fitting(
-                engine, data, capacity, gammas, random_state, scaling, sample, checkpoint
-            )
-
-            def report() -> bool:
-                stop = reporter.task("centre", partial(_attributes, fitting))
-                return stop or self._has_converged(fitting.records)
-
-            try:
-                self._grow(fitting, make, held_out, report)
-            except KeyboardInterrupt as error:
-                if not fitting.models:
-                    raise
-                interrupt = error
-        if not fitting.models:
-            raise InvalidDataError(
-                "No row can be the centre of a basis function: the kernel of every row with itself "
-                "is zero or negative. Use another kernel, or look whether the rows are all zeros."
-            )
-        vars(self).update(_attributes(fitting, self._best_size(fitting)))
-        reporter.end(partial(_attributes, fitting, self.n_basis_))
-        if checkpoint is not None and interrupt is None:
-            checkpoint.remove()
-        return interrupt
-
-    def _hold_out(self, data: TrainingData, random_state) -> HeldOut | None:
-        """Return the rows held out, none of them where samples alone are to be drawn."""
-        if self.early_stopping or self._is_refined_by_validation():
-            return hold_out(data, self.validation_fraction, random_state)
-        return hold_out_none(data, random_state) if self.refine else None
-
-    def _capacity(self, data: TrainingData) -> int:
-        n_linear = data.n_features if self.linear_term else 0
-        n_widths = 1 if isinstance(self.gamma, str) else np.size(self.gamma)
-        # A row that a refined centre has left may be the start of another.
-        n_most = self.n_basis if self.refine else data.n_rows * n_widths
-        return n_linear + min(self.n_basis, n_most)
-
-    def _gammas(self, data: TrainingData) -> list[float]:
-        """Return the widths as numbers; a turn of the data is not to change them."""
-        return resolve_gammas(self.gamma, self.kernel, data)
-
-    def _start_fitting(
-        self,
-        engine,
-        data: TrainingData,
-        capacity,
-        gammas,
-        random_state,
-        scaling=None,
-        sample=None,
-        checkpoint=None,
-    ) -> Fitting:
-        kernels = make_kernels(self.kernel, gammas=gammas, degree=self.degree, coef0=self.coef0)
-        linear = LinearTerm.of(data) if self.linear_term else None
-        n_linear = data.n_features if self.linear_term else 0
-        optimise = partial(
-            minimise, step=make_step(self.solver, capacity), tol=self.tol, max_iter=self.max_iter
-        )
-        selector = make_selector(
-            self.selection,
-            engine,
-            n_basis=self.n_basis,
-            n_candidates=self.n_candidates,
-            minimise=optimise,
-            random_state=random_state,
-        )
-        basis = Basis(kernels, capacity, engine.precision, n_linear)
-        objective = self._objective(engine)
-        return Fitting(
-            objective, basis, selector, optimise, data, linear, scaling, sample, checkpoint
-        )
-
-    def _objective(self, engine: Engine) -> Objective:
-        return Objective(engine, pair_weight(self.C, engine))
-
-    def _grow(self, fitting: Fitting, make, held_out, report) -> None:
-        if self.refine:
-            self._grow_refined(fitting, make, held_out, report)
-        else:
-            fitting.pursue(retraining_sizes(self.retrain, self.n_basis), report)
-
-    def _grow_refined(self, fitting: Fitting, make, held_out, report) -> None:
-        """Pursue and refine in turn, each time to twice the size; end with hard and all rows."""
-        is_whole = fitting.sample.n_rows == sum(held_out.lottery.counts)
-        is_validated = self._is_refined_by_validation()
-        steps = VALIDATED_STEPS if is_validated else Steps.counted(int(self.refine))
-        n_last_steps = steps.at_the_end if is_whole else steps.before_hard_rows
-        for size in refined_sizes(self.n_basis):
-            is_ended = fitting.pursue(retraining_sizes(self.retrain, size), report)
-            is_last = is_ended or size == self.n_basis or len(fitting.basis) < size
-            fitting.refine(self._refiner(fitting, n_last_steps if is_last else steps.on_the_way))
-            if is_last:
-                break
-        if is_whole:
-            self._finish(fitting, fitting.objective.engine)
-            return
-        model = fitting.models[len(fitting.basis)]
-        with make(held_out.hard_sample(fitting.data, model, fitting.sample)) as engine:
-            engine.hold_out(held_out.judges)
-            fitting.move_to(self._objective(engine))
-            fitting.refine(self._refiner(fitting, steps.on_hard_rows))
-        with make(fitting.data) as engine:
-            fitting.move_to(self._objective(engine))
-            self._finish(fitting, engine)
-
-    def _is_refined_by_validation(self) -> bool:
-        """Tell whether rows held out end the descents, not a number of steps."""
-        return isinstance(self.refine, bool | np.bool_) and bool(self.refine)
-
-    def _refiner(self, fitting: Fitting, n_steps: int) -> Refiner:
-        """Return a descent of that many steps, whose coefficients need not be exact."""
-        loosely = partial(fitting.minimise, tol=max(self.tol, DESCENT_TOL))
-        return Refiner(loosely, n_steps, self.tol)
-
-    def _finish(self, fitting: Fitting, engine: Engine) -> None:
-        """Fit the coefficients of the last model to all rows, those held out included."""
-        engine.hold_out(None)
-        fitting.finish(self._objective(engine))
-
-    def _check_parameters(self) -> None:
-        check_whole_number(
-            "n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want."
-        )
-        check_positive("C", self.C, "Larger values fit the training pairs more closely.")
-        check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
-        check_scaling(self.scaling)
-        for name in ("linear_term", "rotate", "early_stopping"):
-            check_boolean(name, getattr(self, name))
-        check_refine(self.refine)
-        if self.refine and self.kernel != "rbf":
-            raise InvalidParameterError(
-                f"`refine` moves centres along the gradient of the kernel, which is there for "
-                f"kernel='rbf' alone; got kernel={self.kernel!r}. Use 'rbf' or refine=False."
-            )
-        check_choice("selection", self.selection, SELECTIONS)
-        check_whole_number("n_candidates", self.n_candidates, 1, "100 is a good choice.")
-        check_choice("retrain", self.retrain, SCHEDULES)
-        check_choice("solver", self.solver, SOLVERS)
-        check_fraction(
-            "validation_fraction", self.validation_fraction, "0.1 holds out a tenth of the rows."
-        )
-        check_whole_number("n_iter_no_change", self.n_iter_no_change, 1, "5 is a good choice.")
-        check_positive("tol", self.tol, "1e-4 is a good choice.")
-        check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
+        parameters = Parameters.of(self)
         check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
         check_checkpoint(self.checkpoint, self.random_state)
+        with unchanged_on_error(self):
+            rows = read_training(self.engine, self, X, y, sample_weight)
+            plan, mapped = make_plan(parameters, rows)
+            if self.scaling is None and not rows.is_sparse:
+                warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
+            self.classes_, self.feature_spread_ = rows.classes, plan.spread
+            reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
+            printer = PathPrinter(type(self).__name__, self.verbose)
+            try:
+                path = fit_path(
+                    mapped,
+                    plan,
+                    open_engine=partial(make_engine, n_jobs=self.n_jobs),
+                    random_state=self.random_state,
+                    watch=lambda path: printer(path) or reporter.task("centre", path.attributes),
+                    checkpoint=self._checkpoint(parameters, rows),
+                )
+            except FitInterruptedError as interrupt:
+                self._keep(interrupt.path, reporter)
+                raise
+            printer(path)
+            self._keep(path, reporter)
+        return self
 
-    def _has_converged(self, records: list[PathRecord]) -> bool:
-        """Tell whether the last retrainings brought no significant change."""
-        if not self.early_stopping or len(records) <= self.n_iter_no_change:
-            return False
-        scores = [record.validation_auc for record in records]
-        before, after = scores[: -self.n_iter_no_change], scores[-self.n_iter_no_change :]
-        return max(after) <= max(before) + self.tol
+    def _checkpoint(self, parameters: Parameters, rows: TrainingData) -> Keeper:
+        if self.checkpoint is None:
+            return NO_CHECKPOINT
+        return Checkpoint(self.checkpoint, parameters, self.random_state, rows)
 
-    def _best_size(self, fitting: Fitting) -> int:
-        """Return the smallest size that validates as well as the best; the last without one."""
-        records = [record for record in fitting.records if record.validation_auc is not None]
-        if not self.early_stopping or not records:
-            return max(fitting.models)
-        best = max(record.validation_auc for record in records)
-        good = (record for record in records if record.validation_auc >= best - self.tol)
-        return next(good).n_basis
-
-
-def _attributes(fitting: Fitting, size: int | None = None) -> dict:
-    """Return the fitted attributes of the model of that size, or as the fit stands."""
-    size = max(fitting.models) if size is None else size
-    return path_attributes(fitting.models, fitting.records, size)
+    def _keep(self, path: Path, reporter) -> None:
+        """Set the attributes of the model of the best size."""
+        self.__dict__.update(path.attributes())
+        reporter.end(path.attributes)

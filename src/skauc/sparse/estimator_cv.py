@@ -4,25 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from skauc.base import fitted_attributes, unchanged_on_error, with_callbacks
+from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.sampling import class_counts
+from skauc.data.statistics import feature_statistics, warn_if_unscaled
 from skauc.data.training import TrainingData
-from skauc.engines import read_training
-from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.feature_map import check_scaling, scale
+from skauc.engines import ENGINES, make_engine, read_training
+from skauc.exceptions import FitInterruptedError, InvalidDataError, InvalidParameterError
+from skauc.feature_map import SCALINGS, check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
+from skauc.sparse.budget import affordable
 from skauc.sparse.estimator import SparseKernelAUC
-from skauc.sparse.folds import RowFold, lot_folds
+from skauc.sparse.folds import Fold, RowFold, hash_folds
+from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.search import FEW_ROWS, Setting, Tuner, effort_for
-from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
+from skauc.sparse.plan import Parameters, as_selection, make_plan
+from skauc.sparse.progress import SearchLog
+from skauc.sparse.scoring import Setting
+from skauc.sparse.search import (
+    FEW_ROWS,
+    Grid,
+    Scores,
+    Search,
+    budget_for,
+    choose,
+    expected_jobs,
+    run_search,
+)
+from skauc.sparse.state import Path
+from skauc.validation import (
+    check_boolean,
+    check_choice,
+    check_n_jobs,
+    check_positive,
+    check_refine,
+    check_whole_number,
+    is_sequence,
+)
 
-# With few rows one set of folds misleads: repeat it.
+# A single set of folds misleads on few rows, so it is repeated.
 REPEATS = 3
 DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 # Multiples of gamma="scale" that are tried: four single widths, and four widths together.
@@ -30,49 +55,47 @@ DEFAULT_GAMMAS = (1.0, 0.25, 4.0, 0.0625, (0.04, 0.2, 1.0, 5.0))
 
 
 class SparseKernelAUCCV(PathClassifier):
-    """Sparse Kernel AUC with C, widths, size, linear term and refinement cross-validated.
+    """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is judged by its mean AUC over the folds. Of those within one standard error of
-    the best (of the difference, fold by fold, and 0.0005 at least) the smallest model is taken and
-    fitted to all rows; among models of one size one on ranks, which no outlier takes far off, then
-    one that is not refined, then one without a linear term.
+    Every setting is judged by its mean AUC over the folds. The smallest model within one standard
+    error of the best is chosen and fitted to all rows. The standard error is that of the
+    difference from the best, fold by fold, and 0.0005 at least. Ties are broken in this order:
+    fewest centres, rank-scaled features (robust to outliers), unrefined, no linear term.
 
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try; None tries nine from 0.1 to 1000.
+        Values of C to try; None tries nine values from 0.1 to 1000.
     gammas : sequence or None, default=None
         Values of gamma to try: numbers, "scale", "auto", or sequences of numbers for several
         widths at once. None tries four single widths around "scale", and four widths together.
     n_basis : int, default=64
-        Largest number of basis functions. All smaller sizes on the path are tried.
-    linear_term : bool or sequence of bools, default=(False, True)
-        Whether to add a linear part.
-    scaling : {None, "rank", "normal"} or sequence of these, default=(None, "rank", "normal")
-        Whether the kernel sees the features as they come, their ranks or the normal quantiles of
-        these. Sparse rows are taken as they come.
-    refine : bool or sequence of bools, default=(False, True)
-        Whether to refine centres and scales. True stands for a number of steps on all rows, none
-        of them held out: ten where there are fewer than a thousand rows, then twenty, from two
-        thousand on twenty or sixty.
-    rotate : bool or sequence of bools, default=(False, True)
-        Whether to refine along the principal axes of the features. Only where they take no more
-        numbers than the centres, that is, up to ``n_basis`` features, and not with sparse rows.
-    n_candidates : int, default=100
-        As in `SparseKernelAUC`.
+        Largest number of centres. All smaller sizes on the path are tried.
+    linear_term : {"auto"} or bool, default="auto"
+        As in `SparseKernelAUC`; "auto" tries False and True.
+    scaling : {"auto", None, "rank", "normal"}, default="auto"
+        As in `SparseKernelAUC`; "auto" tries all of them for dense rows, None for sparse rows.
+    rotate : {"auto"} or bool, default="auto"
+        As in `SparseKernelAUC`; "auto" tries both for refined models of dense rows with up to
+        ``n_basis`` features, so that the axes take no more numbers than the centres.
+    refine : {"auto"}, bool or int, default="auto"
+        As in `SparseKernelAUC`; "auto" tries unrefined models, and refined ones with 10 steps
+        below 1,000 rows, 20 below 2,000 rows, and 20 or 60 from there on.
+    selection : str or Selection, default="orthogonal"
+        As in `SparseKernelAUC`. The search uses half as many candidates as the last fit.
     cv : None, int, cross-validation generator or iterable, default=None
-        The folds. A number stands for stratified ones, shuffled with ``random_state``; None for
-        five of them, three times over where there are fewer than a thousand rows.
-    max_iter : int, default=100
-        As in `SparseKernelAUC`.
+        The folds. An integer is the number of stratified folds, shuffled with ``random_state``.
+        None is 5 folds, repeated three times below 1,000 rows.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=None
-        Processes that try settings at the same time, and threads of the last fit.
+        Number of processes that try settings at the same time, and of threads of the last fit.
     random_state : int, RandomState instance or None, default=None
-        Draws the folds, the candidates and the rows held out for refinement.
+        Random seed of the folds, the candidates and the validation rows.
+    verbose : int, default=0
+        If positive, print a line per setting and fold that was tried, with the best AUC so far.
 
     Attributes
     ----------
@@ -81,11 +104,11 @@ class SparseKernelAUCCV(PathClassifier):
     best_score_ : float
         Their mean cross-validated AUC.
     best_estimator_ : SparseKernelAUC
-        The model fitted with them to all rows. Its attributes (``basis_vectors_``,
-        ``dual_coef_``, ``path_`` and so on) are this estimator's own, too.
+        The model fitted with them to all rows. This estimator has its attributes, too
+        (``basis_vectors_``, ``dual_coef_``, ``path_`` and so on).
     cv_results_ : dict of ndarrays
-        One entry per setting that came through the first comparison: ``param_scaling``,
-        ``param_C``, ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
+        One entry per setting that passed the first comparison: ``param_scaling``, ``param_C``,
+        ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
         ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where it was not tried),
         ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
@@ -98,10 +121,18 @@ class SparseKernelAUCCV(PathClassifier):
     Notes
     -----
     For each scaling, choice of widths and linear term, and for each fold, the basis is pursued
-    once and serves every C and size. These structures are compared on two folds with up to 24
-    basis functions first, then the best of each scaling at full size, and the best two of these on
-    all folds. With fewer than a thousand rows, where folds are repeated, the first comparison is
-    on five folds and at full size. Refinement is tried from there.
+    once and serves every C and size. These structures are first compared on two folds with up to 24
+    centres, then the best of each scaling at full size, and the best two of these on all folds.
+    Below 1,000 rows, where folds are repeated, the first comparison uses five folds and the full
+    size. Refinement is tried from there.
+
+    The linear term has one dense column per feature, also for sparse rows, and refinement moves
+    every coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
+    (about a minute) per fit, the search leaves it out with a `SkippedSettingsWarning`. If nothing
+    else was to be tried and the memory does not suffice, it raises an error.
+
+    While it runs, callbacks find the number of fits that are done and planned, what was tried last
+    and the best AUC so far in ``search_progress_``.
 
     Examples
     --------
@@ -121,47 +152,47 @@ class SparseKernelAUCCV(PathClassifier):
         Cs=None,
         gammas=None,
         n_basis=64,
-        linear_term=(False, True),
-        scaling=(None, "rank", "normal"),
-        refine=(False, True),
-        rotate=(False, True),
-        n_candidates=100,
+        linear_term="auto",
+        scaling="auto",
+        rotate="auto",
+        refine="auto",
+        selection="orthogonal",
         cv=None,
-        max_iter=100,
         tol=1e-4,
         engine="auto",
         n_jobs=None,
         random_state=None,
+        verbose=0,
     ):
         self.Cs = Cs
         self.gammas = gammas
         self.n_basis = n_basis
         self.linear_term = linear_term
         self.scaling = scaling
-        self.refine = refine
         self.rotate = rotate
-        self.n_candidates = n_candidates
+        self.refine = refine
+        self.selection = selection
         self.cv = cv
-        self.max_iter = max_iter
         self.tol = tol
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Choose the parameters and fit to all rows.
 
-        Interrupted from the keyboard while it chooses, the estimator is fitted with the best
-        parameters so far, and the interrupt goes on from there; interrupted again, it keeps the
-        model it had reached.
+        If the search is interrupted from the keyboard, the estimator is fitted with the best
+        parameters so far, and the interrupt is raised again. If that fit is interrupted, too, the
+        estimator keeps the model it had reached.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,)
-            Labels, two different ones of any kind.
+            Labels: two different values of any type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -170,78 +201,108 @@ class SparseKernelAUCCV(PathClassifier):
         self : SparseKernelAUCCV
             The fitted estimator.
         """
+        base = self._base()
         self._check_parameters()
         with unchanged_on_error(self):
-            interrupt = self._fit(X, y, sample_weight)
-        if interrupt is not None:
-            raise interrupt
+            rows = read_training(self.engine, self, X, y, sample_weight)
+            seed = _as_seed(self.random_state)
+            folds = self._folds(rows, seed)
+            grid = self._grid(base, rows)
+            self._warn_if_unscaled(grid, rows)
+            log = SearchLog(self)
+            search = Search(
+                base=base,
+                rows=rows,
+                folds=folds,
+                seed=seed,
+                # Jobs that share the workers of a cluster would only wait for each other.
+                n_jobs=self.n_jobs if isinstance(rows, TrainingData) else 1,
+                budget=budget_for(rows.n_rows),
+                watch=log.record,
+                expect=log.expect,
+            )
+            report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
+            log.begin(expected_jobs(search, grid), report)
+            try:
+                scores = run_search(search, grid)
+                chosen, score = choose(search, grid, scores)
+            except KeyboardInterrupt as interrupt:
+                found = log.scores.best_so_far()
+                if found is None:
+                    raise
+                chosen = self._as_asked_for(found[0], grid, search)
+                path = self._refit(search, chosen, found[1], log)
+                raise FitInterruptedError(path) from interrupt
+            self._refit(search, chosen, score, log)
         return self
 
-    def _fit(self, X, y, sample_weight) -> KeyboardInterrupt | None:
-        """Fit, and return the interrupt that ended it early with a model in hand."""
-        data = read_training(self.engine, self, X, y, sample_weight)
-        # A cluster has its workers; jobs that share them would only wait for each other.
-        n_jobs = self.n_jobs if isinstance(data, TrainingData) else 1
-        seed = _as_seed(self.random_state)
-        base = SparseKernelAUC(
-            self.n_basis,
-            n_candidates=self.n_candidates,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            engine=self.engine,
-            random_state=seed,
-        )
-        base._check_parameters()
-        folds = self._folds(data, seed)
-        refine = tuple(map(bool, _as_tuple(self.refine)))
-        reporter = self._start_reporting(None, X, y, sample_weight)
-        tuner = Tuner(base, data, folds, n_jobs, lambda: reporter.task("fold", lambda: None))
-        interrupt = self._choose(tuner, data, refine)
-        self.cv_results_ = _results(tuner)
-        self.n_splits_ = len(folds)
-        interrupt = self._refit(base, X, y, sample_weight) or interrupt
-        reporter.end(lambda: None)
-        return interrupt
+    def _warn_if_unscaled(self, grid: Grid, rows: TrainingData) -> None:
+        """Warn about features of very different spreads, if no other scaling is tried."""
+        if {setting.scaling for setting in grid.settings} == {None} and not rows.is_sparse:
+            mean, variance = feature_statistics(rows)
+            warn_if_unscaled(mean, np.sqrt(variance), getattr(self, "feature_names_in_", None))
 
-    def _choose(self, tuner: Tuner, data: TrainingData, refine) -> KeyboardInterrupt | None:
-        """Set the best parameters, after an interrupt the best that were found before it."""
-        interrupt = None
-        try:
-            rotate = self._possible_rotation(data)
-            tuner.search(self._settings(data), self._sorted_cs(), refine, rotate)
-            chosen = tuner.choice(refine)
-            score = float(tuner.complete()[chosen].mean())
-        except KeyboardInterrupt as error:
-            found = tuner.best_so_far()
-            if found is None:
-                raise
-            interrupt, (chosen, score) = error, found
-            if False not in refine and not chosen.refine:
-                chosen = replace(chosen, refine=effort_for(data.n_rows).steps)
+    def _as_asked_for(self, setting: Setting, grid: Grid, search: Search) -> Setting:
+        """Return the setting of an interrupted search, refined if all settings were to be."""
+        if False in grid.refine or setting.refine:
+            return setting
+        return replace(setting, refine=grid.steps or search.budget.steps)
+
+    def _refit(self, search: Search, chosen: Setting, score: float, log: SearchLog) -> Path:
+        """Fit the chosen setting to all rows; interrupted, keep the model that was reached."""
         self.best_params_, self.best_score_ = chosen.parameters(), score
-        return interrupt
-
-    def _refit(self, base: SparseKernelAUC, X, y, sample_weight) -> KeyboardInterrupt | None:
-        """Fit to all rows; interrupted, keep the model that was reached."""
-        model = SparseKernelAUC(**{**base.get_params(), **self.best_params_, "n_jobs": self.n_jobs})
-        interrupt = None
+        self.cv_results_ = _results(log.scores, len(search.folds))
+        self.n_splits_ = len(search.folds)
+        parameters = replace(search.base, **self.best_params_)
+        plan, rows = make_plan(parameters, search.rows)
+        self.classes_, self.feature_spread_ = rows.classes, plan.spread
         try:
-            model.fit(X, y, sample_weight)
-        except KeyboardInterrupt as error:
-            if not hasattr(model, "n_basis_"):
-                raise
-            interrupt = error
-        self.best_estimator_ = model
-        vars(self).update(fitted_attributes(model))
-        return interrupt
+            path = fit_path(
+                rows,
+                plan,
+                open_engine=partial(make_engine, n_jobs=self.n_jobs),
+                random_state=search.seed,
+                watch=log.watch_refit,
+            )
+        except FitInterruptedError as interrupt:
+            self._keep(interrupt.path, search, log)
+            raise
+        self._keep(path, search, log)
+        return path
+
+    def _keep(self, path: Path, search: Search, log: SearchLog) -> None:
+        """Set the attributes of the model, here and in ``best_estimator_``."""
+        self.__dict__.update(path.attributes())
+        best = SparseKernelAUC(
+            **{**self._shared(), **self.best_params_},
+            engine=self.engine,
+            n_jobs=self.n_jobs,
+            random_state=search.seed,
+        )
+        own = ("n_features_in_", "feature_names_in_", "classes_", "feature_spread_")
+        inherited = {name: vars(self)[name] for name in own if name in vars(self)}
+        best.__dict__.update({**inherited, **path.attributes()})
+        self.best_estimator_ = best
+        log.end()
+
+    def _shared(self) -> dict:
+        """Return the parameters that `SparseKernelAUC` has, too."""
+        names = ("selection", "tol")
+        return {name: getattr(self, name) for name in names}
+
+    def _base(self) -> Parameters:
+        """Return the parameters that all settings share."""
+        selection = as_selection(self.selection)
+        base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol)
+        base.check()
+        return base
 
     def _check_parameters(self) -> None:
-        check_whole_number("n_basis", self.n_basis, 1, "Set it to the largest model you want.")
         Cs = DEFAULT_CS if self.Cs is None else self.Cs
         Cs = list(Cs) if is_sequence(Cs) else [Cs]
         if len(Cs) == 0:
             raise InvalidParameterError(
-                "`Cs` must hold at least one value; got an empty sequence. Leave it out for "
+                "`Cs` must hold at least one value; got an empty sequence. Use None for "
                 f"{DEFAULT_CS}."
             )
         for C in Cs:
@@ -250,55 +311,57 @@ class SparseKernelAUCCV(PathClassifier):
             if not is_sequence(self.gammas) or not len(self.gammas):
                 raise InvalidParameterError(
                     f"`gammas` must be a sequence of at least one gamma; got {self.gammas!r}. "
-                    "Leave it out, or pass for instance ['scale', 0.1, [0.01, 0.1, 1]]."
+                    "Use None, or for instance ['scale', 0.1, [0.01, 0.1, 1]]."
                 )
             for gamma in self.gammas:
                 check_gamma("rbf", gamma)
+        check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
-        if not _as_tuple(self.scaling):
-            raise InvalidParameterError(
-                "`scaling` must hold at least one of None, 'rank' and 'normal'; got an empty "
-                "sequence. Use (None, 'rank', 'normal') to try them all."
-            )
-        for scaling in _as_tuple(self.scaling):
-            check_scaling(scaling)
-        for name in ("linear_term", "refine", "rotate"):
-            values = _as_tuple(getattr(self, name))
-            if not values or not all(isinstance(value, bool | np.bool_) for value in values):
-                raise InvalidParameterError(
-                    f"`{name}` must be True, False or a sequence of these; got "
-                    f"{getattr(self, name)!r}. Use (False, True) to try both."
-                )
+        for name, check in (
+            ("scaling", check_scaling),
+            ("linear_term", partial(check_boolean, "linear_term")),
+            ("rotate", partial(check_boolean, "rotate")),
+            ("refine", check_refine),
+        ):
+            if not _is_auto(getattr(self, name)):
+                check(getattr(self, name))
 
-    def _sorted_cs(self) -> tuple[float, ...]:
-        return DEFAULT_CS if self.Cs is None else tuple(np.sort(np.atleast_1d(self.Cs)).tolist())
-
-    def _settings(self, data: TrainingData) -> list[Setting]:
-        """Return one unrefined setting per structure."""
-        return [
+    def _grid(self, base: Parameters, rows: TrainingData) -> Grid:
+        """Return what is tried on these rows."""
+        scalings = self._scalings(rows)
+        settings = tuple(
             Setting(
                 scaling=scaling,
                 gamma=tuple(map(float, gamma)) if len(gamma) > 1 else float(gamma[0]),
-                linear_term=bool(linear_term),
+                linear_term=linear_term,
                 refine=False,
                 C=self._sorted_cs()[0],
                 n_basis=self.n_basis,
             )
-            for scaling in self._possible_scalings(data)
-            for gamma in self._resolved_gammas(scale(scaling, data)[1])
-            for linear_term in _as_tuple(self.linear_term)
-        ]
+            for scaling in scalings
+            for gamma in self._resolved_gammas(scale(scaling, rows)[1])
+            for linear_term in _both(self.linear_term)
+        )
+        refine = (False, True) if _is_auto(self.refine) else (bool(self.refine),)
+        steps = None if _is_auto(self.refine) or not self.refine else self.refine
+        grid = Grid(settings, self._sorted_cs(), refine, self._rotations(rows), steps)
+        is_here = isinstance(rows, TrainingData) and rows.device is None
+        return affordable(grid, base, rows) if is_here else grid
 
-    def _possible_scalings(self, data: TrainingData) -> tuple:
-        """Return the scalings to try, without ranks for sparse rows if there is another."""
-        scalings = tuple(dict.fromkeys(_as_tuple(self.scaling)))
-        return (None,) if data.is_sparse and None in scalings else scalings
+    def _sorted_cs(self) -> tuple[float, ...]:
+        return DEFAULT_CS if self.Cs is None else tuple(np.sort(np.atleast_1d(self.Cs)).tolist())
 
-    def _possible_rotation(self, data: TrainingData) -> tuple[bool, ...]:
-        """Return whether to rotate, without True where it cannot be or costs more than it may."""
-        rotate = tuple(dict.fromkeys(map(bool, _as_tuple(self.rotate))))
-        is_too_much = data.is_sparse or data.n_features > self.n_basis
-        return (False,) if is_too_much and False in rotate else rotate
+    def _scalings(self, rows: TrainingData) -> tuple:
+        """Return the scalings to try; sparse rows are taken as they are unless told otherwise."""
+        if not _is_auto(self.scaling):
+            return (self.scaling,)
+        return (None,) if rows.is_sparse else SCALINGS
+
+    def _rotations(self, rows: TrainingData) -> tuple[bool, ...]:
+        """Return whether to rotate; both only where axes take no more numbers than centres."""
+        if _is_auto(self.rotate) and (rows.is_sparse or rows.n_features > self.n_basis):
+            return (False,)
+        return _both(self.rotate)
 
     def _resolved_gammas(self, data: TrainingData) -> list:
         if self.gammas is not None:
@@ -306,18 +369,18 @@ class SparseKernelAUCCV(PathClassifier):
         unit = resolve_gammas("scale", "rbf", data)[0]
         return [list(np.atleast_1d(multiple) * unit) for multiple in DEFAULT_GAMMAS]
 
-    def _folds(self, data: TrainingData, seed: int) -> list:
+    def _folds(self, data: TrainingData, seed: int) -> Sequence[Fold]:
         if isinstance(data, TrainingData):
             return _listed_folds(self._splitter(data, seed), data)
         if self.cv is not None and not isinstance(self.cv, int | np.integer):
             raise InvalidParameterError(
-                f"`cv` must be None or a number of folds where rows are on a cluster; got "
+                "`cv` must be None or an integer if the rows are on a cluster; got "
                 f"{self.cv!r}. Use for instance 5."
             )
-        return lot_folds(data, self._n_splits(class_counts(data)), seed)
+        return hash_folds(data, self._n_splits(class_counts(data)), seed)
 
     def _splitter(self, data: TrainingData, seed: int):
-        """Return a splitter of scikit-learn's kind."""
+        """Return a splitter of scikit-learn."""
         if self.cv is not None and not isinstance(self.cv, int | np.integer):
             return check_cv(self.cv, data.positive, classifier=True)
         counts = np.bincount(data.positive, minlength=2).tolist()
@@ -327,7 +390,7 @@ class SparseKernelAUCCV(PathClassifier):
         )
 
     def _n_splits(self, counts: Sequence[int]) -> int:
-        """Return the number of folds, if there are rows of each class for all of them."""
+        """Return the number of folds; raise an error if a class has fewer rows."""
         n_splits = 5 if self.cv is None else self.cv
         check_whole_number("cv", n_splits, 2, "5 folds are usual.")
         if min(counts) < n_splits:
@@ -339,7 +402,7 @@ class SparseKernelAUCCV(PathClassifier):
 
 
 def _listed_folds(cv, data: TrainingData) -> list[RowFold]:
-    """Return the folds of a splitter, after a look at each."""
+    """Return the folds of a splitter; raise an error if a fold lacks a class."""
     numbers = np.arange(data.n_rows)
     folds = cv.split(numbers[:, None], data.positive)
     folds = [RowFold(*(numbers[np.asarray(rows)] for rows in fold)) for fold in folds]
@@ -357,23 +420,27 @@ def _listed_folds(cv, data: TrainingData) -> list[RowFold]:
 
 
 def _as_seed(random_state) -> int:
-    """Return one number, so that every fold and process draws alike."""
+    """Return an integer, so that all folds and processes draw the same."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def _as_tuple(value) -> tuple:
-    return tuple(value) if np.ndim(value) else (value,)
+def _is_auto(value) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
-def _results(tuner: Tuner) -> dict[str, np.ndarray]:
-    """Return every score in the form of scikit-learn's searches."""
-    settings = list(tuner.scores)
-    n_folds = len(tuner.folds)
+def _both(value) -> tuple[bool, ...]:
+    """Return the truth values to try."""
+    return (False, True) if _is_auto(value) else (bool(value),)
+
+
+def _results(scores: Scores, n_folds: int) -> dict[str, np.ndarray]:
+    """Return all scores in the form of scikit-learn's searches."""
+    settings = list(scores.by_setting)
     splits = np.full((len(settings), n_folds), np.nan)
-    for row, setting in enumerate(settings):
-        for fold, score in tuner.scores[setting].items():
+    for row, by_fold in enumerate(scores.by_setting.values()):
+        for fold, score in by_fold.items():
             splits[row, fold] = score
     results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
     results["mean_test_score"] = np.nanmean(splits, axis=1)

@@ -1,122 +1,143 @@
-"""The path: one walk from the empty basis to the full one, retrained on a schedule.
-
-`walk` is the primitive that fitting, cross-validation and truncation share. It is Algorithm 1 of
-the paper: choose a centre, add it, optimise all coefficients from time to time.
-"""
+"""The algorithm: one path from the empty basis to the full one."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
 
-import numpy as np
+from sklearn.utils import check_random_state
 
-from skauc.solvers.newton import Minimum, Point, search
-from skauc.sparse.basis import Basis
-from skauc.sparse.gains import QuadraticModel
-from skauc.sparse.objective import Objective
-from skauc.sparse.selection import Selector
-from skauc.validation import check_choice
-
-
-def _geometric() -> Iterator[int]:
-    """floor(2^(j/4)), in whole numbers: the fourth root of 2^j is the root of its root."""
-    return (math.isqrt(math.isqrt(2**j)) for j in count())
+from skauc.data.training import TrainingData
+from skauc.engines import Engine
+from skauc.exceptions import FitInterruptedError, InvalidDataError
+from skauc.sparse.plan import Plan
+from skauc.sparse.sampling import Chosen
+from skauc.sparse.stages import Stage, Workspace
+from skauc.sparse.state import FitState, Path
+from skauc.support import quiet_overflow
 
 
-SCHEDULES: dict[str, Callable[[], Iterator[int]]] = {
-    "geometric": _geometric,
-    "doubling": lambda: (2**j for j in count()),
-    "always": lambda: count(1),
-}
+def ignore(path: Path) -> bool:
+    """Watch nothing, and never stop the fit."""
+    return False
 
 
-def retraining_sizes(retrain: str, n_basis: int) -> frozenset[int]:
-    """Return the sizes at which all coefficients are optimised; the last one always is."""
-    check_choice("retrain", retrain, SCHEDULES)
-    sizes = {n_basis}
-    for size in SCHEDULES[retrain]():
-        if size > n_basis:
-            return frozenset(sizes)
-        sizes.add(size)
+class Keeper(Protocol):
+    """What `fit_path` asks of a checkpoint."""
+
+    def restore(self, state: FitState, plan: Plan, random_state: Any) -> FitState | None:
+        """Return the state of an unfinished fit, or None; ``state`` is that of a new fit."""
+
+    def save(self, state: FitState) -> None:
+        """Write a state."""
+
+    def remove(self) -> None:
+        """Delete what was written."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a walk stands: the weights, and what the judge keeps of the last retraining."""
+class NoCheckpoint:
+    """Restores and saves nothing."""
 
-    point: Point
-    model: QuadraticModel | None
-    n_iter: int
-    is_retrained: bool
+    def restore(self, state: FitState, plan: Plan, random_state: Any) -> None:
+        """Return None."""
 
+    def save(self, state: FitState) -> None:
+        """Do nothing."""
 
-@dataclass(frozen=True)
-class Walker:
-    """What does not change during a walk, and the two things that it does."""
-
-    objective: Objective
-    basis: Basis
-    selector: Selector
-    minimise: Callable[[Objective, np.ndarray], Minimum]
-
-    def retrain(self, weights: np.ndarray) -> Place:
-        """Optimise all coefficients, from the given ones on."""
-        minimum = self.minimise(self.objective, weights)
-        model = self.selector.judge.model(self.objective, minimum.point)
-        return Place(minimum.point, model, minimum.n_iter, is_retrained=True)
-
-    def stand(self, weights: np.ndarray) -> Place:
-        """Return the place of coefficients that are the best already."""
-        point = self.objective.at(weights)
-        return Place(point, self.selector.judge.model(self.objective, point), 0, is_retrained=True)
-
-    def add(self, place: Place) -> Place:
-        """Choose a centre, add its column, and make the move that was judged best.
-
-        Where no independent candidate is left, return the same place.
-        """
-        point = place.point
-        choice = self.selector.next(self.objective, self.basis, point, place.model)
-        if choice is None:
-            return place
-        self.basis.append(
-            self.objective.engine,
-            choice.centre,
-            choice.index,
-            choice.coordinates,
-            choice.norm,
-            choice.width,
-        )
-        widened = Point(np.append(point.weights, 0.0), point.value, point.state)
-        line = self.objective.engine.direction(choice.move)
-        _, moved = search(self.objective, widened, choice.move, line, slope=0.0)
-        return Place(moved, choice.model, 0, is_retrained=False)
+    def remove(self) -> None:
+        """Do nothing."""
 
 
-def walk(
-    walker: Walker, place: Place, sizes: Collection[int], report: Callable[[Place], bool]
-) -> Place:
-    """Grow the basis to the largest of ``sizes``, retraining at each of them.
+NO_CHECKPOINT = NoCheckpoint()
 
-    It starts at a retrained place. ``report`` is called after every centre and ends the walk by
-    returning True. The walk also ends when no independent candidate is left. Its last report is
-    always of a retrained model.
+
+@quiet_overflow()
+def fit_path(
+    rows: TrainingData,
+    plan: Plan,
+    *,
+    open_engine: Callable[..., Engine],
+    random_state: Any,
+    watch: Callable[[Path], bool] = ignore,
+    checkpoint: Keeper = NO_CHECKPOINT,
+    validation: Chosen | None = None,
+    then: tuple[Stage, ...] = (),
+) -> Path:
+    """Fit a path of models: Algorithm 1 of the paper, then refinement.
+
+    The stages of the plan run in order (see `skauc.sparse.stages`):
+
+    - Pursue(sizes) chooses a centre by its gain, adds its column, and retrains on the schedule.
+    - Refine(steps) moves centres and metric by L-BFGS on a sample, and keeps what validates best.
+    - MoveTo(rows) solves for the same basis on hard rows, or on all rows.
+    - Finish fits the coefficients once more, to all rows.
+
+    Parameters
+    ----------
+    rows : TrainingData or ClusterData
+        The rows as the kernel sees them (see `make_plan`).
+    plan : Plan
+        What to fit.
+    open_engine : callable
+        ``open_engine(rows, capacity=..., n_whole=...)`` returns the engine for some rows.
+    random_state : int, RandomState instance or None
+        Random numbers for validation rows and candidates.
+    watch : callable
+        Called with the path so far after every centre. If it returns True, the basis stops
+        growing.
+    checkpoint : Keeper
+        Where the state is saved at each retraining and after each stage.
+    validation : callable or None
+        Mask of the validation rows, in place of those that the plan holds out.
+    then : tuple of stages
+        Stages that follow those of the plan.
+
+    Returns
+    -------
+    path : Path
+        The models by size, a record per retraining, and the size to keep.
+
+    Raises
+    ------
+    FitInterruptedError
+        After a KeyboardInterrupt, if there is a model. Its ``path`` is the path so far.
     """
-    while len(walker.basis) < max(sizes):
-        # No second name for a place: its state is as long as the data and ends with it.
-        size = len(walker.basis)
-        place = walker.add(place)
-        if len(walker.basis) == size:
-            break
-        if len(walker.basis) in sizes:
-            weights, place = place.point.weights, None
-            place = walker.retrain(weights)
-        if report(place):
-            break
-    if not place.is_retrained:
-        place = walker.retrain(place.point.weights)
-        report(place)
-    return place
+    random_state = check_random_state(random_state)
+    with Workspace(
+        rows,
+        plan,
+        open_engine=open_engine,
+        random_state=random_state,
+        watch=watch,
+        save=checkpoint.save,
+        validation=validation,
+    ) as work:
+        try:
+            state = work.begin()
+            saved = checkpoint.restore(state, plan, random_state)
+            state = state if saved is None else work.resume(saved)
+            for number, stage in enumerate((*plan.stages(work.held_out), *then)):
+                if number < state.n_done:
+                    continue
+                if not (stage.grows and state.is_grown):
+                    state = stage.run(state, work)
+                state = replace(state, n_done=number + 1)
+                if stage.saves and state.models:
+                    checkpoint.save(state)
+        except KeyboardInterrupt as interrupt:
+            if work.latest is None:
+                raise
+            raise FitInterruptedError(_path(work.latest, plan)) from interrupt
+    path = _path(state, plan)
+    checkpoint.remove()
+    return path
+
+
+def _path(state: FitState, plan: Plan) -> Path:
+    if not state.models:
+        raise InvalidDataError(
+            "No row can be a centre: the kernel of every row with itself is zero or negative. Use "
+            "another kernel, or check whether all rows are zero."
+        )
+    return Path(state.models, state.records, plan.best_size(state.records, state.models))

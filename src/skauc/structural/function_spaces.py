@@ -1,20 +1,41 @@
-"""The spaces that cutting planes live in: of the features, or of a kernel's functions."""
+"""The vector spaces that cutting planes live in: weights of features, or functions of a kernel."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-from skauc.engines.expansion import evaluate_expansion
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Linear, Rows
+from skauc.solvers.cutting_plane import Space
 
-# Numbers in a block of rows, a megabyte in float64.
+if TYPE_CHECKING:
+    from skauc.engines.gram_matrix import GramMatrix
+
+# Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
 
 
+@contextmanager
+def open_space(kernel: Kernel, X: Rows, *, cache_size: float, n_jobs=None) -> Iterator[Space]:
+    """Yield the space of a kernel: of features for the linear kernel, else of functions."""
+    if isinstance(kernel, Linear):
+        with RowThreads(n_jobs) as threads:
+            yield FeatureSpace(X, threads)
+        return
+    # Imported here because it loads numba.
+    from skauc.engines.gram_matrix import GramMatrix
+
+    with GramMatrix(kernel, X, cache_size=cache_size, n_jobs=n_jobs) as gram:
+        yield KernelSpace(gram)
+
+
 class FeatureSpace:
-    """Vectors are one number a feature. A product costs one pass over the rows."""
+    """Vectors hold one weight per feature. A product takes one pass over the rows."""
 
     def __init__(self, X: Rows, threads: RowThreads):
         self._X, self._threads = X, threads
@@ -27,7 +48,7 @@ class FeatureSpace:
         return np.zeros(self._n_features)
 
     def vector(self, coef: np.ndarray) -> np.ndarray:
-        """Return X' coef, in float64 whatever X is."""
+        """Return X' coef in float64, whatever the type of X."""
         parts = self._map(lambda start, stop: self._rows(start, stop).T @ coef[start:stop])
         return sum(parts, start=self.zero())
 
@@ -55,53 +76,24 @@ class FeatureSpace:
 class KernelSpace:
     """Vectors are functions: their coefficients over the rows, and their values at the rows.
 
-    Scores and inner products are then free; a new vector costs one product with the kernel
-    matrix, which is kept where it takes no more than ``most_bytes`` and else computed block by
-    block each time, for the rows whose coefficients are not zero.
+    A new vector takes one product with the kernel matrix. Scores and inner products are then free.
     """
 
-    def __init__(self, kernel: Kernel, X: Rows, threads: RowThreads, *, most_bytes: float, n_jobs):
-        self._kernel, self._X, self._threads, self._n_jobs = kernel, X, threads, n_jobs
-        self._n_rows = X.shape[0]
-        self._block_rows = max(_BLOCK // (self._n_rows + X.shape[1]), 64)
-        self._matrix = self._make_matrix() if 8 * self._n_rows**2 <= most_bytes else None
+    def __init__(self, gram: GramMatrix):
+        self._gram = gram
 
     def zero(self) -> np.ndarray:
         """Return the function that is zero everywhere."""
-        return np.zeros((2, self._n_rows))
+        return np.zeros((2, self._gram.n_rows))
 
     def vector(self, coef: np.ndarray) -> np.ndarray:
-        """Return the coefficients and, below them, the kernel matrix times them."""
-        return np.stack((coef, self._product(coef)))
+        """Return the coefficients in the first row and the values in the second."""
+        return np.stack((coef, self._gram.product(coef)))
 
     def inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Return the coefficients of one against the values of the other."""
+        """Return the product of one function's coefficients with the other's values."""
         return float(one[0] @ other[1])
 
     def scores(self, vector: np.ndarray) -> np.ndarray:
         """Return the function's values at the rows."""
         return vector[1]
-
-    def _product(self, coef: np.ndarray) -> np.ndarray:
-        if self._matrix is None:
-            centres = np.flatnonzero(coef)
-            return evaluate_expansion(
-                self._kernel, self._X[centres], coef[centres], self._X, self._n_jobs
-            )
-        matrix, out = self._matrix, np.empty(self._n_rows)
-
-        def fill(start, stop):
-            out[start:stop] = matrix[start:stop] @ coef
-
-        list(self._threads.map(fill, self._n_rows, self._block_rows))
-        return out
-
-    def _make_matrix(self) -> np.ndarray:
-        columns = self._kernel.columns(self._X, np.float64)
-        out = np.empty((self._n_rows, self._n_rows))
-
-        def fill(start, stop):
-            out[start:stop] = columns(self._X[start:stop])
-
-        list(self._threads.map(fill, self._n_rows, self._block_rows))
-        return out

@@ -1,6 +1,7 @@
 """Bad input: one line on standard error, exit code 2, nothing half-written."""
 
 import os
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,77 @@ def test_a_positive_label_that_is_not_there(tmp_path):
     refused(answer, "`positive` must be a value of the target 'Bought'")
 
 
+def labelled(labels, tmp_path):
+    """Write a table whose rows have these labels in turn; return its path."""
+    path = tmp_path / "t.csv"
+    good().assign(Bought=np.resize(labels, 60)).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["fraud", "legit", "legit"], ["no", "no", "Yes"], ["True ", "false", "false"]],
+)
+def test_labels_whose_order_is_doubtful(labels, tmp_path):
+    """The label that sorts first is rare, or the other way round than its words say."""
+    first, second = sorted(set(labels))
+    answer = run("fit", labelled(labels, tmp_path), "--target", "Bought")
+    refused(answer, f"Pass --positive {shlex.quote(first)} or --positive {shlex.quote(second)}")
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        (["no", "yes", "yes"], "yes"),
+        (["N", "Y", "Y"], "Y"),
+        ([0, 1, 1], 1),
+        ([1, 2, 2], 2),
+        (["ok", "ok", "scam"], "scam"),
+        ([False, True, True], True),
+    ],
+)
+def test_the_label_that_sorts_last_is_positive(labels, positive, tmp_path):
+    answer = run(
+        "fit", labelled(labels, tmp_path), "--target", "Bought", *QUICK, "-o", tmp_path / "m"
+    )
+    assert answer.code == 0, answer.err
+    n_rows = 48 * labels.count(positive) // 3
+    assert f"Bought = {positive}, {n_rows} of 48 rows" in answer.out
+
+
+@pytest.mark.parametrize("positive", ["fraud", "legit"])
+def test_a_doubtful_order_is_settled_by_an_option(positive, tmp_path):
+    path = labelled(["fraud", "legit", "legit"], tmp_path)
+    words = ("fit", path, "--target", "Bought", "--positive", positive, *QUICK)
+    answer = run(*words, "-o", tmp_path / "m")
+    assert f"Bought = {positive}, " in answer.out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--threshold", "nan"),
+        ("--threshold", "inf"),
+        ("--cost-miss", "nan"),
+        ("--cost-miss", "-1"),
+        ("--cost-miss", "1", "--cost-false-alarm", "-2"),
+        ("--recall", "nan"),
+        ("--max-fpr", "nan"),
+    ],
+)
+def test_numbers_that_are_none(options, customers):
+    answer = run("evaluate", customers.model, customers.test, *options)
+    assert answer.code == 2
+    assert f"Invalid value for '{options[-2]}'" in answer.err
+    assert answer.out == ""
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_threshold_that_is_no_probability(command, customers):
+    answer = run(command, customers.model, customers.test, "--threshold", 50)
+    refused(answer, "`threshold` must be from 0 to 1", "got 50. Did you mean 0.5?")
+
+
 def test_an_output_that_exists_is_replaced_by_force_alone(tmp_path):
     good().to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", "--target", "Bought", *QUICK, "-o", tmp_path / "m.skauc")
@@ -98,7 +170,7 @@ def test_an_output_that_cannot_be_written(tmp_path):
     if os.geteuid() != 0 or not locked.is_dir():
         locked = tmp_path / "locked"
         locked.mkdir(mode=0o500)
-    for place, message in ((locked, "cannot be written"), (tmp_path / "t.csv", "is no folder")):
+    for place, message in ((locked, "cannot be written"), (tmp_path / "t.csv", "is not a folder")):
         for option in ("-o", "--report"):
             answer = run("fit", tmp_path / "t.csv", "--target", "Bought", option, place / "m.skauc")
             refused(answer, message)
@@ -123,7 +195,9 @@ def test_bad_usage(tmp_path):
     assert run("fit", tmp_path / "t.csv").code == 2
     assert run("fit", tmp_path / "t.csv", "--target", "Bought", "--n-basis", 0).code == 2
     assert run("unknown").code == 2
-    refused(run("fit", tmp_path / "t.csv", "--target", "Bought", "--engine", "steam"), "`engine`")
+    answer = run("fit", tmp_path / "t.csv", "--target", "Bought", "--engine", "steam")
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1].startswith("skauc: `engine`")
 
 
 def test_a_failure_that_is_nobodys_input(customers, monkeypatch):
@@ -137,8 +211,8 @@ def test_a_failure_that_is_nobodys_input(customers, monkeypatch):
     answer = run(*words)
     assert answer.code == 1
     assert answer.err == (
-        "skauc: The work failed with RuntimeError: the unforeseen. Run it with --debug to see "
-        "where.\n"
+        "skauc: The command failed with RuntimeError: the unforeseen. Run it with --debug to see "
+        "the traceback.\n"
     )
     with pytest.raises(RuntimeError, match="unforeseen"):
         run(*words, "--debug")

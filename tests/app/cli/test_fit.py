@@ -1,6 +1,7 @@
 """``skauc fit``, from tables in files to models and reports."""
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,14 @@ from sklearn.metrics import roc_auc_score
 
 from skauc import inspect_model, load_model
 from skauc.app.tables import read_table
+from skauc.exceptions import ModelFileError
 
 QUICK = ("--no-tune", "--n-basis", 4, "--jobs", 1)
 
 
 def tumours(n_rows=200):
     frame = load_breast_cancer(as_frame=True).frame.iloc[:n_rows, [0, 1, 2, 3, 4, -1]]
-    return frame.assign(target=np.where(frame.target == 0, "malignant", "benign"))
+    return frame.assign(target=np.where(frame.target == 0, "yes", "no"))
 
 
 def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
@@ -26,15 +28,14 @@ def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
     options = ("--n-basis", 4, "--jobs", 1, "--report", "report.html")
     answer = run("fit", "tumours.csv", "--target", "target", *options)
     assert answer.code == 0, answer.err
-    assert answer.err == ""
+    assert "numeric:  mean radius, mean texture" in answer.err
     assert "Wrote model tumours.skauc, report report.html" in answer.out
     summary = inspect_model("tumours.skauc")["summary"]
     assert summary["chosen"]["n_basis"] <= 4
     assert summary["cv_auc"] > 0.9
     assert f"{summary['test_auc']:.4f}" in answer.out
     page = (tmp_path / "report.html").read_text()
-    assert "How well target = benign is ranked" in page
-    assert "malignant" in page
+    assert "How well target = yes is ranked" in page
 
 
 def test_the_rows_set_aside_are_not_learnt_from(customers):
@@ -79,11 +80,12 @@ def test_columns_that_are_not_used_are_named(customers):
 def test_the_positive_label_the_weights_and_columns_to_drop(tmp_path):
     table, path = tmp_path / "t.csv", tmp_path / "m.skauc"
     tumours().assign(w=1.0, spoiler=range(200)).to_csv(table, index=False)
-    options = ("--positive", "malignant", "--weights", "w", "--drop", "spoiler")
+    options = ("--positive", "no", "--weights", "w", "--drop", "spoiler")
     answer = run("fit", table, "--target", "target", *options, *QUICK, "-o", path)
-    assert "target = malignant (against benign)" in answer.out
+    assert "target = no, " in answer.out
+    assert "(the other label is yes)" in answer.out
     manifest = inspect_model(path)
-    assert manifest["summary"]["labels"] == ["benign", "malignant"]
+    assert manifest["summary"]["labels"] == ["yes", "no"]
     assert manifest["summary"]["left_out"] == ["target", "w", "spoiler"]
     assert "spoiler" not in {column["name"] for column in manifest["columns"]}
 
@@ -109,12 +111,12 @@ def test_scores_without_probabilities(tmp_path):
 
 def write_libsvm(frame, path):
     X = frame.drop(columns="target").to_numpy()
-    dump_svmlight_file(X, frame.target == "malignant", str(path), zero_based=False)
+    dump_svmlight_file(X, frame.target == "yes", str(path), zero_based=False)
 
 
 def write_arff(frame, path):
     lines = ["@RELATION t", *(f"@ATTRIBUTE '{name}' REAL" for name in frame.columns[:-1])]
-    lines += ["@ATTRIBUTE target {benign,malignant}", "@DATA"]
+    lines += ["@ATTRIBUTE target {no,yes}", "@DATA"]
     lines += [",".join(map(str, row)) for row in frame.itertuples(index=False)]
     path.write_text("\n".join(lines))
 
@@ -166,10 +168,10 @@ def test_few_rows_of_a_class_are_fitted_and_not_tested(tmp_path):
     assert answer.code == 0
     assert "The smaller class has 4 rows, too few to tune on: defaults were used." in answer.err
     assert "The smaller class has 4 rows, too few for probabilities." in answer.err
-    assert "there is no honest AUC" in answer.err
+    assert "so there is no test AUC" in answer.err
     answer = run(*words, "-o", tmp_path / "n.skauc", "--report", tmp_path / "r.html")
     assert answer.code == 2
-    assert "A report needs rows to test on" in answer.err
+    assert "A report needs test rows" in answer.err
     assert not (tmp_path / "n.skauc").exists()
 
 
@@ -197,3 +199,76 @@ def test_a_column_that_gives_the_answer_away_is_named(tmp_path):
     answer = run(*words, tmp_path / "b.skauc", "--json")
     assert answer.err == ""
     assert answer.json["summary"]["leak_suspects"] == ["paid back"]
+
+
+def written_as_text(n_rows=120):
+    """Numbers and dates as people write them, and a code with leading zeros."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % 3 == 0
+    paid = [f"${value:,.2f}" for value in rng.normal(2000 + 900 * y, 400)]
+    paid[5] = "unknown"
+    return pd.DataFrame(
+        {
+            "paid": paid,
+            "code": rng.choice(["007", "042", "100"], n_rows),
+            "seen": [f"{day:02d}/03/2024" for day in rng.integers(1, 29, n_rows)],
+            "y": y,
+        }
+    )
+
+
+def test_the_kind_of_each_column_is_printed(tmp_path):
+    written_as_text().to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "y", *QUICK, "-o", tmp_path / "m")
+    assert answer.code == 0, answer.err
+    lines = answer.err.splitlines()
+    assert "numeric:  paid ($1,234.5), code" in lines
+    assert "date:     seen (%d/%m/%Y)" in lines
+    message = "Column 'paid': 1 values are not numbers and count as missing: 'unknown'."
+    assert message in lines
+
+
+def test_the_kind_of_a_column_can_be_chosen(tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "m.skauc"
+    written_as_text().to_csv(path, index=False)
+    options = ("--category", "code", "--category", "seen", "--numeric", "paid", "--json")
+    answer = run("fit", path, "--target", "y", *options, *QUICK, "-o", model)
+    assert answer.code == 0, answer.err
+    kinds = {column["name"]: column["kind"] for column in answer.json["columns"]}
+    assert kinds == {"paid": "numeric", "code": "category", "seen": "category"}
+    centres = run("inspect", model, "--json").json["model"]["centres"]
+    assert {centre["values"]["code"] for centre in centres} <= {"007", "042", "100", ""}
+    assert run("predict", model, path).code == 0
+    answer = run("fit", path, "--target", "y", "--date", "sen", *QUICK, "-o", tmp_path / "n")
+    assert answer.code == 2
+    assert "'sen'" in answer.err
+
+
+def test_a_long_fit_says_how_long_it_takes(tmp_path, monkeypatch):
+    """And how to make it quicker, before it begins."""
+    monkeypatch.setattr("skauc.app.workflow.train_model", interrupt)
+    tumours(200).to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", "--jobs", 1)
+    assert answer.code == 130
+    first, second, *_ = answer.err.splitlines()
+    assert first.startswith("Positive label: target = yes, ")
+    assert re.match(r"Choosing the settings by cross-validation takes about \d+ s\.", second)
+    assert "--quick skips the search" in second
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", "--quick")
+    assert answer.err == "skauc: Interrupted. Nothing was written.\n"
+
+
+def interrupt(*args):
+    raise KeyboardInterrupt
+
+
+def test_what_cannot_be_saved_is_not_trained(tmp_path, monkeypatch):
+    def refuse(estimator):
+        raise ModelFileError("The model cannot be stored: it is too odd.")
+
+    monkeypatch.setattr("skauc.persistence.check_savable", refuse)
+    monkeypatch.setattr("skauc.sparse.SparseKernelAUC.fit", interrupt)
+    tumours(120).to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", *QUICK)
+    assert answer.code == 2
+    assert answer.err.endswith("it is too odd.\n")

@@ -5,10 +5,11 @@ import gzip
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from program import run
 
-from skauc import load_model
+from skauc import SparseKernelAUC, load_model, save_model
 from skauc.app.tables import read_table
 
 
@@ -84,13 +85,12 @@ def test_a_table_without_the_target_and_in_another_order(customers):
 def test_a_column_to_keep_that_is_not_there(customers):
     answer = run("predict", customers.model, customers.test, "--keep", "nope")
     assert answer.code == 2
-    assert answer.err == "skauc: --keep nope: the table has no such column.\n"
+    assert answer.err == "skauc: The table has no column 'nope'. Did you mean 'income'?\n"
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: f.assign(colour="red"), "The table has the column 'colour', which the model"),
         (lambda f: f.drop(columns="age"), "The table lacks the column 'age', which the model"),
         (
             lambda f: f.assign(age="old"),
@@ -99,7 +99,7 @@ def test_a_column_to_keep_that_is_not_there(customers):
         (lambda f: f.assign(born="long ago"), "Column 'born' held dates when the model was fitted"),
     ],
 )
-def test_columns_that_are_new_missing_or_of_another_type(customers, change, message):
+def test_columns_that_are_missing_or_of_another_type(customers, change, message):
     path, scores = customers.folder / "changed.csv", customers.folder / "none.csv"
     change(customers.frame[500:]).to_csv(path, index=False)
     answer = run("predict", customers.model, path, "-o", scores)
@@ -107,4 +107,102 @@ def test_columns_that_are_new_missing_or_of_another_type(customers, change, mess
     assert message in answer.err
     assert answer.err.count("\n") == 1
     assert not scores.exists()
-    assert not list(customers.folder.glob(".none*"))
+    assert not list(customers.folder.glob(".*"))
+
+
+def test_columns_that_the_model_does_not_know_are_ignored(customers, tmp_path):
+    path = tmp_path / "more.csv"
+    customers.frame[500:].assign(colour="red", size=1).to_csv(path, index=False)
+    answer = run("predict", customers.model, path)
+    assert answer.code == 0
+    note = "Note: the model was fitted without the columns 'colour', 'size'; they are ignored.\n"
+    assert answer.err == note
+    assert answer.out == run("predict", customers.model, customers.test).out
+    assert run("evaluate", customers.model, path).err == note
+
+
+@pytest.mark.parametrize("name", ["score", "probability", "label"])
+def test_a_kept_column_named_like_an_output_column(name, customers, tmp_path):
+    path = tmp_path / "t.csv"
+    customers.frame[500:].assign(**{name: 1}).to_csv(path, index=False)
+    answer = run("predict", customers.model, path, "--keep", name)
+    assert answer.code == 2
+    assert f"--keep {name}: the output has a column of this name already." in answer.err
+
+
+def kept(customers, tmp_path, values, *options):
+    """Return a column of these values as predict copies it."""
+    path = tmp_path / "t.csv"
+    customers.frame[500 : 500 + len(values)].assign(kept=values).to_csv(path, index=False)
+    answer = run("predict", customers.model, path, "--keep", "kept", *options)
+    assert answer.code == 0, answer.err
+    return [row["kept"] for row in rows_of(answer.out)]
+
+
+def test_formulas_are_not_passed_on(customers, tmp_path):
+    values = ["=1+1", "+49 30", "-x", "@sum", "\tx", "-1.5", "plain"]
+    guarded = ["'=1+1", "'+49 30", "'-x", "'@sum", "'\tx", "-1.5", "plain"]
+    assert kept(customers, tmp_path, values) == guarded
+    assert kept(customers, tmp_path, values, "--raw") == values
+
+
+def test_kept_columns_stand_as_in_the_file(customers, tmp_path):
+    """Leading zeros, long ids, and words that elsewhere mean a missing value."""
+    ids = ["001", "9007199254740993", "9007199254740992", "1e5", "NA", " x", "1.50"]
+    assert kept(customers, tmp_path, ids) == ids
+    found = run("predict", customers.model, tmp_path / "t.csv", "--keep", "kept", "--json")
+    assert found.json["kept"] == ids
+
+
+def test_integers_of_parquet_are_kept_as_they_are(customers, tmp_path):
+    ids = [9007199254740993, None, 9007199254740992]
+    frame = customers.frame[500:503].assign(kept=pd.array(ids, dtype="Int64"))
+    frame.to_parquet(tmp_path / "t.parquet")
+    answer = run("predict", customers.model, tmp_path / "t.parquet", "--keep", "kept")
+    rows = rows_of(answer.out)
+    assert [row["kept"] for row in rows] == ["9007199254740993", "", "9007199254740992"]
+
+
+def test_a_feature_can_be_kept_as_well(customers):
+    rows = rows_of(run("predict", customers.model, customers.test, "--keep", "age").out)
+    written = rows_of(customers.test.read_text())
+    assert [row["age"] for row in rows] == [row["age"] for row in written]
+
+
+CHANGES = {
+    "units": (
+        lambda frame: frame.assign(age=1000 * frame.age),
+        "Column 'age': ",
+        "far outside of the training range",
+    ),
+    "levels": (
+        lambda frame: frame.assign(town="Atlantis"),
+        "Column 'town': no value is known from training, such as 'Atlantis'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_rows_that_differ_from_the_training_rows_are_warned_about(
+    command, change, customers, tmp_path
+):
+    alter, *messages = CHANGES[change]
+    path = tmp_path / "changed.csv"
+    alter(customers.frame[500:]).to_csv(path, index=False)
+    answer = run(command, customers.model, path)
+    assert answer.code == 0
+    assert answer.err.startswith("skauc: warning: ")
+    for message in messages:
+        assert message in answer.err
+
+
+def test_identical_scores_are_warned_about(tmp_path):
+    """As when a step that scales was forgotten."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    save_model(SparseKernelAUC(3).fit(X, X[:, 0] > 0.5), tmp_path / "m.skauc")
+    path = tmp_path / "t.csv"
+    pd.DataFrame(1e6 * X, columns=["x0", "x1"]).to_csv(path, index=False)
+    answer = run("predict", tmp_path / "m.skauc", path)
+    assert "All 60 rows have the same score" in answer.err

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skauc.app.tables import split_target
+from skauc.app.tables import is_positive_ambiguous, split_target
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 FRAME = pd.DataFrame(
@@ -18,7 +18,7 @@ FRAME = pd.DataFrame(
 )
 
 
-def test_the_rarer_value_is_positive():
+def test_the_larger_value_is_positive():
     table = split_target(FRAME, "Bought", drop=["id"], weights="weight")
     assert table.X.columns.tolist() == ["age", "flag"]
     assert table.y.tolist() == [False, True, False, False]
@@ -27,8 +27,42 @@ def test_the_rarer_value_is_positive():
     assert split_target(FRAME, "Bought").weights is None
 
 
-def test_the_larger_of_two_equally_frequent_values_is_positive():
-    assert split_target(FRAME, "flag").labels == (0, 1)
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ([0, 1, 1, 1], (0, 1)),
+        ([1, -1, 1, 1], (-1, 1)),
+        ([True, False, True, True], (False, True)),
+        (["fraud", "legit", "legit", "legit"], ("fraud", "legit")),
+        (["legit", "fraud", "fraud", "fraud"], ("fraud", "legit")),
+        (["1", "10", "10", "10"], ("1", "10")),
+        ([1, "a", 1, 1], (1, "a")),
+    ],
+)
+def test_the_larger_value_is_positive_however_rare_it_is(values, labels):
+    """As in scikit-learn, whose classes are sorted."""
+    column = pd.Series(values, dtype=None if len({type(v) for v in values}) == 1 else object)
+    assert split_target(FRAME.assign(y=column), "y").labels == labels
+
+
+@pytest.mark.parametrize(
+    ("values", "is_ambiguous"),
+    [
+        (["fraud", "legit", "legit", None], True),
+        (["legit", "fraud", "fraud", None], False),
+        (["no", "yes", "no", "no"], False),
+        (["no", "yes", "yes", "no"], False),
+        ([0, 1, 1, 1], False),
+        ([False, True, True, True], False),
+        (["a", "b", "c", "c"], False),
+        (["a", "a", "a", "a"], False),
+    ],
+)
+@pytest.mark.parametrize("dtype", [None, "category"])
+def test_a_text_label_that_is_rarer_and_first_in_sorted_order_is_ambiguous(
+    values, is_ambiguous, dtype
+):
+    assert is_positive_ambiguous(pd.Series(values, dtype=dtype)) is is_ambiguous
 
 
 @pytest.mark.parametrize("positive", [0, "0"])
@@ -51,7 +85,7 @@ def test_a_level_that_no_row_has_does_not_count():
 
 def test_rows_without_a_target_are_left_out():
     frame = FRAME.assign(gaps=[0, np.nan, None, 1])
-    with pytest.warns(UserWarning, match=r"missing in 2 of 4 rows, the first of them row 1: these"):
+    with pytest.warns(UserWarning, match=r"missing in 2 of 4 rows, first in row 1\. These"):
         table = split_target(frame, "gaps", weights="weight")
     assert table.X["age"].tolist() == [31, 40]
     assert table.y.tolist() == [False, True]
@@ -65,7 +99,7 @@ BAD = [
     ({"target": "age"}, InvalidDataError, r"two values; it has 4 values: 31, 54, 22, 40\. Choose"),
     ({"target": "same"}, InvalidDataError, r"must have two values; it has one value: 7\."),
     ({"target": "gaps"}, InvalidDataError, r"'gaps' is missing in all 4 rows\. Choose another"),
-    ({"target": "flag", "positive": 2}, InvalidParameterError, "'flag', .*; got 2. Use one of the"),
+    ({"target": "flag", "positive": 2}, InvalidParameterError, r"'flag', 1 or 0; got 2\."),
     (
         {"target": "flag", "drop": ["ID"]},
         InvalidParameterError,
@@ -90,5 +124,5 @@ def test_many_values_are_not_all_listed():
 
 
 def test_a_table_without_features():
-    with pytest.raises(InvalidDataError, match="no column to learn from besides 'flag'"):
+    with pytest.raises(InvalidDataError, match="no features besides 'flag'"):
         split_target(FRAME[["flag"]], "flag")

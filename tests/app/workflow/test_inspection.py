@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from toys import make_toy
 
-from skauc import OPAUC, SparseKernelAUC
+from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, StructuralAUC
 from skauc.app.workflow import RowScorer, describe_model
 from skauc.exceptions import InvalidParameterError
 from skauc.preprocessing import TablePreprocessor
@@ -59,10 +59,19 @@ def test_models_without_centres_and_of_several_models():
     assert np.array_equal(rows.probabilities, several.predict_proba(toy.X)[:, 1])
 
 
+@pytest.mark.parametrize("model", [KernelRankSVM(), StructuralAUC(kernel="rbf")])
+def test_centres_of_every_kernel_method(model):
+    toy = make_toy()
+    parts = describe_model(model.fit(toy.X, toy.positive))
+    assert parts.n_basis == len(model.dual_coef_) > 0
+    centres = np.array(list(parts.centres.values())).T
+    assert_allclose(centres, toy.X[model.support_], rtol=1e-6)
+
+
 def test_models_of_other_libraries_are_refused():
     toy = make_toy()
     model = LogisticRegression().fit(toy.X, toy.positive)
-    message = "`model` must have an estimator of skauc's at its end; got LogisticRegression"
+    message = "`model` must end with an estimator of skauc; got LogisticRegression"
     with pytest.raises(InvalidParameterError, match=message):
         describe_model(model)
 

@@ -134,7 +134,7 @@ def test_an_interrupt_while_tuning_keeps_the_best_so_far(monkeypatch):
     result = train_model(messy_table(600), Recipe(n_basis=4, n_jobs=1))
     assert result.is_interrupted
     assert result.n_tuned == 300
-    assert "best settings that were found before" in result.notes[0]
+    assert "best settings found before" in result.notes[0]
     assert "a sample of 300 rows" in result.notes[1]
     assert RowScorer(result.model)(messy_table(50).X).scores.std() > 0
 

@@ -1,16 +1,19 @@
-"""The command line: one file a command, each a thin call into the library."""
+"""The command line: one file per command, each a thin call into the library."""
 
 from __future__ import annotations
 
 import gc
 import sys
 
+from skauc.app.cli.signals import exit_code_of_interrupt, install_handlers, leave
+
 
 def main() -> None:
-    """Run the ``skauc`` program, or say what it needs."""
-    # Imports make a million objects that all stay. Looking through them for garbage, again and
-    # again and once more at the end, takes a fifth of the time of a short command.
+    """Run the ``skauc`` program, or say which package it needs."""
+    # Imports create a million objects that stay alive. Scanning them for garbage takes a fifth of
+    # the time of a short command.
     gc.set_threshold(100_000, 50, 100)
+    install_handlers()
     try:
         from skauc.app.cli.app import app
 
@@ -23,6 +26,10 @@ def main() -> None:
             "Install it with: pip install 'skauc[cli]'"
         )
     except KeyboardInterrupt:  # before a command has begun
-        sys.exit(130)
+        leave(exit_code_of_interrupt())
+    except SystemExit as end:
+        if end.code == exit_code_of_interrupt():
+            leave(end.code)
+        raise
     finally:
         gc.freeze()

@@ -1,6 +1,6 @@
-"""The program itself: its name, its options, its list of commands.
+"""The program: its name, its options and its commands.
 
-Commands import what they compute with when they run: ``skauc --help`` loads none of it.
+Commands import what they compute with when they run, so that ``skauc --help`` is fast.
 """
 
 from __future__ import annotations

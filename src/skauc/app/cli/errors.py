@@ -1,4 +1,4 @@
-"""The one place where errors become a line on standard error and an exit code."""
+"""Turns errors into one line on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from typing import Annotated, get_type_hints
 
 import typer
 
+from skauc.app.cli.output import say
+from skauc.app.cli.signals import exit_code_of_interrupt
+from skauc.app.cli.text import one_line
 from skauc.exceptions import (
     InvalidDataError,
     InvalidParameterError,
@@ -18,7 +21,7 @@ from skauc.exceptions import (
     ModelFileError,
 )
 
-WORK_FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+WORK_FAILED, BAD_INPUT = 1, 2
 _BAD_INPUT = (
     InvalidDataError,
     InvalidParameterError,
@@ -31,11 +34,11 @@ _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an 
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, with a sentence on what was kept."""
+    """An interrupt with a sentence that says what was kept."""
 
 
 def guarded(command: Callable) -> Callable:
-    """Return a command that ends with a message and an exit code, and knows ``--debug``."""
+    """Return a command that ends with a message and an exit code, and has ``--debug``."""
 
     @functools.wraps(command)
     def run(*args, debug: bool = False, **kwargs):
@@ -44,8 +47,8 @@ def guarded(command: Callable) -> Callable:
             warnings.showwarning = lambda message, *_: held.append(str(message))
             try:
                 answer = command(*args, **kwargs)
-                for message in held:  # an error is one line, and says what matters
-                    typer.echo(f"skauc: warning: {_one_line(message)}", err=True)
+                for message in dict.fromkeys(held):  # after an error, only the error is printed
+                    warn(message)
                 return answer
             except (KeyboardInterrupt, Exception) as error:
                 if debug and not isinstance(error, typer.Exit | KeyboardInterrupt):
@@ -53,12 +56,17 @@ def guarded(command: Callable) -> Callable:
                 code = _report(error)
         raise typer.Exit(code)
 
-    run.__signature__ = _with_debug(command)
+    run.__signature__ = _with_debug(command)  # type: ignore[attr-defined]
     return run
 
 
+def warn(message: str) -> None:
+    """Print one line to standard error that says what may be wrong."""
+    say(f"skauc: warning: {one_line(message)}")
+
+
 def _with_debug(command: Callable) -> inspect.Signature:
-    """Return the command's parameters, their annotations resolved, and ``--debug``."""
+    """Return the parameters of a command with their annotations resolved, and ``--debug``."""
     hints = get_type_hints(command, include_extras=True)
     parameters = [
         each.replace(annotation=hints[name])
@@ -75,14 +83,16 @@ def _report(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         kept = str(error) if isinstance(error, Interrupted) else "Nothing was written."
-        return _fail(f"Interrupted. {kept}", INTERRUPTED)
+        return _fail(f"Interrupted. {kept}", exit_code_of_interrupt())
     if isinstance(error, BrokenPipeError):
-        sys.stdout = None  # nobody listens any more
+        sys.stdout = None  # type: ignore[assignment]  # the reader has closed the pipe
         return WORK_FAILED
     if isinstance(error, _BAD_INPUT):
         return _fail(_words_of(error), BAD_INPUT)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return _fail(f"The work failed with {what}. Run it with --debug to see where.", WORK_FAILED)
+    return _fail(
+        f"The command failed with {what}. Run it with --debug to see the traceback.", WORK_FAILED
+    )
 
 
 def _words_of(error: Exception) -> str:
@@ -92,9 +102,5 @@ def _words_of(error: Exception) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    typer.echo(f"skauc: {_one_line(message)}", err=True)
+    say(f"skauc: {one_line(message)}")
     return code
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

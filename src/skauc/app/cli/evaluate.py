@@ -1,4 +1,4 @@
-"""``skauc evaluate``: how good a model is on a table with known labels."""
+"""``skauc evaluate``: measure a model on a table with known labels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from skauc.app.cli.errors import warn
 from skauc.app.cli.models import open_file
 from skauc.app.cli.options import (
     AsJson,
@@ -17,8 +18,16 @@ from skauc.app.cli.options import (
     Table,
     Threshold,
     Weights,
+    finite,
 )
-from skauc.app.cli.output import count, evaluation_as_dict, print_json, print_points, print_scores
+from skauc.app.cli.output import (
+    count,
+    evaluation_as_dict,
+    print_json,
+    print_points,
+    print_scores,
+    tell,
+)
 from skauc.app.cli.progress import watch
 
 
@@ -29,34 +38,50 @@ def evaluate(
     weights: Weights = None,
     recall: Annotated[
         list[float] | None,
-        typer.Option(min=0.0, max=1.0, help="Find a threshold for this recall; may be repeated."),
+        typer.Option(
+            min=0.0, max=1.0, callback=finite, help="Find a threshold for this recall; repeatable."
+        ),
     ] = None,
     precision: Annotated[
         list[float] | None,
-        typer.Option(min=0.0, max=1.0, help="Find one for this precision; may be repeated."),
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            callback=finite,
+            help="Find a threshold for this precision; repeatable.",
+        ),
     ] = None,
     cost_miss: MissCost = None,
     cost_false_alarm: FalseAlarmCost = 1.0,
     max_fpr: Annotated[
-        float, typer.Option(min=0.001, max=1.0, help="False alarms up to which partial AUC goes.")
+        float,
+        typer.Option(
+            min=0.001,
+            max=1.0,
+            callback=finite,
+            help="The largest false positive rate of the partial AUC.",
+        ),
     ] = 0.1,
     threshold: Threshold = None,
     format: Format = None,
     json: AsJson = False,
 ) -> None:
-    """Tell how good a model is on rows with known labels.
+    """Measure a model on rows with known labels.
 
-    Prints the AUC with its interval, and what thresholds do. A threshold from here goes into
-    skauc predict --threshold.
+    Prints the AUC with its 95% interval, and the errors at several thresholds. Pass a threshold
+    from here to skauc predict --threshold.
     """
     opened = open_file(model)
-    from skauc.app.workflow import RowScorer, evaluate_rows
+    from skauc.app.workflow import InputCheck, RowScorer, evaluate_rows
 
     with watch("Scoring"):
         rows = opened.read_labelled(table, format, target, weights)
         scorer = RowScorer(opened.model, threshold)
+        scored = scorer(rows.X)
+        check = InputCheck(opened.model)
+        check.add(rows.X, scored.scores)
         evaluation = evaluate_rows(
-            scorer(rows.X),
+            scored,
             rows.y,
             rows.weights,
             threshold=scorer.threshold,
@@ -65,11 +90,14 @@ def evaluate(
             precisions=tuple(precision or ()),
             costs=None if cost_miss is None else (cost_false_alarm, cost_miss),
         )
+    for message in check.messages():
+        warn(message)
     if json:
         print_json(evaluation_as_dict(evaluation))
         return
     positives = f"{count(evaluation.n_positive)} of them {opened.facts.labels[1]}"
-    typer.echo(f"{evaluation.n_rows:,} rows, {positives}\n")
+    tell(f"{evaluation.n_rows:,} rows, {positives}")
+    tell()
     print_scores(evaluation)
-    typer.echo("")
+    tell()
     print_points([evaluation.own, *evaluation.wanted])

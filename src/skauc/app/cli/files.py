@@ -1,21 +1,59 @@
-"""Files that commands write: never over another one unasked, and whole or not at all."""
+"""Where commands write: files that never replace others unasked, and standard output.
+
+The path ``-`` stands for standard output in every command.
+"""
 
 from __future__ import annotations
 
-import os
+import shutil
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import (
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+    redirect_stdout,
+    suppress,
+)
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from skauc.exceptions import InvalidParameterError
 
+STANDARD_OUTPUT = Path("-")
 
-def check_output(path: Path | None, force: bool) -> None:
-    """Raise an error before any work is done if a file could not be written in the end."""
-    if path is None:
-        return
+
+def is_standard_output(path: Path | None) -> bool:
+    """Tell whether a path stands for standard output."""
+    return path == STANDARD_OUTPUT
+
+
+def check_outputs(
+    *paths: Path | None, force: bool, json: bool = False, is_binary: bool = True
+) -> None:
+    """Raise an error before any work is done if an output could not be written in the end."""
+    n_piped = sum(map(is_standard_output, paths))
+    if n_piped > 1:
+        raise InvalidParameterError(
+            "Only one output can go to standard output; got - twice. Name a file for the other."
+        )
+    if n_piped and json:
+        raise InvalidParameterError(
+            "--json prints to standard output, and - sends the output there too. Name a file."
+        )
+    if n_piped and is_binary and sys.stdout.isatty():
+        raise InvalidParameterError(
+            "The output is binary and standard output is a terminal. Pipe it, or name a file."
+        )
+    for path in paths:
+        if path is not None and not is_standard_output(path):
+            _check_file(path, force)
+
+
+def _check_file(path: Path, force: bool) -> None:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return  # a pipe or a device, such as /dev/null
     if path.is_dir():
         raise InvalidParameterError(f"{path} is a folder. Name a file in it.")
     if path.exists() and not force:
@@ -23,12 +61,12 @@ def check_output(path: Path | None, force: bool) -> None:
             f"{path} exists already. Choose another name, or replace it with --force."
         )
     if path.parent.is_file():
-        raise InvalidParameterError(f"{path.parent} is no folder. Choose another place.")
+        raise InvalidParameterError(f"{path.parent} is not a folder. Choose another place.")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"There is no folder {path.parent}. Make it first.")
-    draft = _draft(path)
+    draft = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        draft.touch(exist_ok=False)  # permissions do not tell all, to root least
+        draft.touch(exist_ok=False)  # root may write where permissions say otherwise
     except OSError as error:
         raise InvalidParameterError(
             f"{path} cannot be written: {error.strerror}. Choose another place."
@@ -39,16 +77,22 @@ def check_output(path: Path | None, force: bool) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes its name when all of it is written."""
-    draft = _draft(path)
-    try:
-        with open(draft, "xb") as file:
-            yield file
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+def file_to_write(path: Path) -> Iterator[Path]:
+    """Yield the file to write; for ``-`` a temporary one that is then copied to standard output."""
+    if not is_standard_output(path):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        temporary = Path(folder) / "output"
+        yield temporary
+        sys.stdout.flush()
+        with open(temporary, "rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer)
+        sys.stdout.flush()
 
 
-def _draft(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{uuid4().hex}")
+def messages_beside(*paths: Path | None) -> AbstractContextManager:
+    """Send printed results to standard error where one of the outputs is standard output."""
+    if any(map(is_standard_output, paths)):
+        return redirect_stdout(sys.stderr)
+    return nullcontext()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,136 +11,228 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skauc.app.cli.errors import Interrupted
-from skauc.app.cli.files import check_output
-from skauc.app.cli.options import AsJson, Force, Format, Table, Weights
-from skauc.app.cli.output import evaluation_as_dict, print_json, print_scores, print_table, say
+from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, messages_beside
+from skauc.app.cli.fit_output import announce, print_columns, print_result
+from skauc.app.cli.options import AsJson, Force, Format, Table, Weights, finite
+from skauc.app.cli.output import evaluation_as_dict, print_json
 from skauc.app.cli.progress import watch
 from skauc.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from skauc.app.tables import LabelledTable
     from skauc.app.workflow import Evaluation, ModelFacts, TableParts, Trained
+    from skauc.preprocessing import TablePreprocessor
+
+# The features of these files are numbers without names.
+LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 
 
 def fit(
     table: Table,
     target: Annotated[
-        str, typer.Option(metavar="COL", help="The column to predict, of two values.")
+        str, typer.Option(metavar="COL", help="The column to predict. It has two values.")
     ],
     positive: Annotated[
         str | None,
         typer.Option(
-            metavar="LABEL", help="The value that is to rank high; by default the rarer one."
+            metavar="LABEL",
+            help="The label that is to rank high. The default is the one that sorts last.",
         ),
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="A column not to learn from; may be repeated."),
+        typer.Option(metavar="COL", help="A column to leave out; repeatable."),
+    ] = None,
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to read as numbers; repeatable."),
+    ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to read as categories; repeatable."),
+    ] = None,
+    date: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to read as dates; repeatable."),
     ] = None,
     weights: Weights = None,
     n_basis: Annotated[
-        int, typer.Option(min=1, help="Centres of the model, the most that tuning may choose.")
+        int, typer.Option(min=1, help="Number of centres; with tuning, the largest number.")
     ] = 64,
     tune: Annotated[
-        bool, typer.Option(help="Choose the other settings by cross-validation.")
+        bool,
+        typer.Option(
+            "--tune/--no-tune",
+            " /--quick",
+            help="Choose the settings by cross-validation. --quick uses the defaults and takes "
+            "seconds.",
+        ),
     ] = True,
     calibrate: Annotated[bool, typer.Option(help="Add probabilities to the scores.")] = True,
     test: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="A table to test on, instead of a part of TABLE."),
+        typer.Option(metavar="TABLE", help="A table of test rows, instead of a part of TABLE."),
     ] = None,
     test_share: Annotated[
         float,
         typer.Option(
-            min=0.0, max=0.9, help="The part of TABLE that is only tested on, 0 for none."
+            min=0.0, max=0.9, callback=finite, help="The share of TABLE that is set aside as test."
         ),
     ] = 0.2,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The model file; by default TABLE's name in .skauc."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="The model file; - for standard output. The default is the name of TABLE with "
+            "the suffix .skauc.",
+        ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Also write a report to this HTML file.")
+        Path | None, typer.Option(help="Also write an HTML report; - for standard output.")
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="Where the work is done, as SparseKernelAUC has it.")
+        str, typer.Option(help="auto, cpu, gpu or cluster, as in SparseKernelAUC.")
     ] = "auto",
-    jobs: Annotated[int, typer.Option(help="Cores to use, -1 for all.")] = -1,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Draws the test rows and all else.")
-    ] = 0,
+    jobs: Annotated[int, typer.Option(help="Number of cores; -1 uses all.")] = -1,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
     format: Format = None,
     force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Fit a model to a table, and test it on rows that it has not seen.
+    """Fit a model to a table, and test it on rows that were set aside.
 
-    A fifth of the rows is set aside for the test, unless there is a table to test on. Categories,
-    dates, text, truth values and gaps are taken care of. Ctrl-C ends the work with the best
-    model so far.
+    The kind of each column is detected: numbers, categories, dates, text, true and false. Missing
+    values are filled in. Ctrl-C ends the search and saves the best model so far.
     """
     output = Path(_stem(table) + ".skauc") if output is None else output
-    for path in (output, report):
-        check_output(path, force)
-    from skauc.app.workflow import ModelFacts, Recipe, too_good_columns, train_model
+    check_outputs(output, report, force=force, json=json, is_binary=is_standard_output(output))
+    from skauc.app.workflow import ModelFacts, Recipe, train_model
+    from skauc.unwrapping import first_step
 
     started = time.perf_counter()
-    left_out = [*([] if weights is None else [weights]), *(drop or [])]
-    parts = _read(table, test, target, positive, left_out, weights, format, test_share, seed)
+    kinds = {
+        "numeric": tuple(numeric or ()),
+        "category": tuple(category or ()),
+        "date": tuple(date or ()),
+    }
+    source = _Source(table, test, target, positive, tuple(drop or ()), weights, format, kinds)
+    parts = source.read(test_share, seed)
     if report is not None and parts.test is None:
         raise InvalidParameterError(
-            "A report needs rows to test on, and none were set aside. Pass a table of them with "
-            "--test."
+            "A report needs test rows, and none were set aside. Pass a table with --test."
         )
-    facts = ModelFacts.from_table(parts.train, target, left_out)
-    suspects = too_good_columns(parts.train)
-    recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed)
-    trained = train_model(parts.train, recipe, watch)
+    facts = ModelFacts.from_table(parts.train, target, source.left_out)
+    recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed, **kinds)
+    if not json:
+        announce(parts, facts, recipe)
+    trained = train_model(parts.train, recipe, watch, _check_columns if json else _show_columns)
     trained, evaluation = _tested(trained, parts.test)
-    summary = facts.as_summary() | _provenance(
-        table, test, parts, trained, evaluation, recipe, time.perf_counter() - started
-    )
-    summary["leak_suspects"] = suspects
+    summary = facts.as_summary() | _figures(parts, trained, evaluation)
+    seconds = round(time.perf_counter() - started, 1)
+    summary |= {"table": table, "test_table": test, "seconds": seconds, "seed": seed}
     _save(trained, output, summary, force)
-    if trained.is_interrupted:
-        raise Interrupted(" ".join((f"The model that was reached is in {output}.", *trained.notes)))
     if report is not None:
-        try:
-            _write_report(report, trained, parts, facts, force)
-        except KeyboardInterrupt as interrupt:
-            raise Interrupted(f"The model is in {output}; there is no report.") from interrupt
-    result = {"model": str(output), "report": None if report is None else str(report)}
+        _write_report(report, trained, parts, facts, force, output)
+    written = {"model": str(output), "report": None if report is None else str(report)}
     if json:
         test_figures = None if evaluation is None else evaluation_as_dict(evaluation)
-        print_json(result | {"summary": summary, "test": test_figures})
-    else:
-        _print_result(summary, trained, parts, evaluation, result)
+        columns = first_step(trained.model).column_report_
+        print_json(written | {"summary": summary, "columns": columns, "test": test_figures})
+        return
+    with messages_beside(output, report):
+        print_result(summary, trained, parts, evaluation, written)
+
+
+def _check_columns(step: TablePreprocessor) -> None:
+    """Raise an error before the training if the model could not be saved after it."""
+    from sklearn.pipeline import make_pipeline
+
+    from skauc.persistence import check_savable
+    from skauc.sparse import SparseKernelAUC
+
+    check_savable(make_pipeline(step, SparseKernelAUC()))
+
+
+def _show_columns(step: TablePreprocessor) -> None:
+    _check_columns(step)
+    print_columns(step)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The tables to read, and what their columns are."""
+
+    table: str
+    test: str | None
+    target: str
+    positive: str | None
+    drop: tuple[str, ...]
+    weights: str | None
+    format: str | None
+    kinds: dict[str, tuple[str, ...]]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Columns that are not features, besides the target."""
+        return [*([] if self.weights is None else [self.weights]), *self.drop]
+
+    def read(self, share: float, seed: int) -> TableParts:
+        """Read the training rows and the test rows."""
+        from skauc.app.tables import read_table, split_target
+        from skauc.app.workflow import (
+            ModelFacts,
+            TableParts,
+            check_positive_is_clear,
+            split_off_test,
+        )
+
+        with watch("Reading"):
+            frame = read_table(self.table, format=self.format, kinds=self._known_kinds)
+            if self.positive is None and self.target in frame.columns:
+                check_positive_is_clear(frame[self.target])
+            labelled = split_target(
+                frame,
+                self.target,
+                positive=self.positive,
+                drop=self.left_out,
+                weights=self.weights,
+            )
+            if self.test is None:
+                return split_off_test(labelled, share, seed)
+            facts = ModelFacts.from_table(labelled, self.target, self.left_out)
+            test = read_table(self.test, kinds=_reading_kinds(labelled.X))
+            return TableParts(labelled, facts.split(test, self.target, self.weights))
+
+    @property
+    def _known_kinds(self) -> dict[str, str]:
+        """Columns to read as text: categories keep their leading zeros."""
+        if Path(self.table.removesuffix(".gz")).suffix in LIBSVM_SUFFIXES:
+            return {}
+        return dict.fromkeys(self.kinds["category"], "category") | dict.fromkeys(
+            self.kinds["date"], "date"
+        )
+
+
+def _reading_kinds(X) -> dict[str, str]:
+    """Return kinds for reading another table: what is text here is text there."""
+    from skauc.preprocessing.kinds import find_type
+
+    found = {str(name): find_type(X[name]) for name in X.columns}
+    return {
+        name: type.kind if type.form is None else "text"
+        for name, type in found.items()
+        if type is not None
+    }
 
 
 def _stem(table: str) -> str:
-    """Return the name of a table without its endings."""
+    """Return the name of a table without its suffixes."""
     return "model" if table == "-" else Path(Path(table).name.removesuffix(".gz")).stem
 
 
-def _read(table, test, target, positive, left_out, weights, format, share, seed) -> TableParts:
-    """Read the table, and the one to test on or a part of the first."""
-    from skauc.app.tables import read_table, split_target
-    from skauc.app.workflow import ModelFacts, TableParts, split_off_test
-    from skauc.preprocessing.kinds import kind_of
-
-    with watch("Reading"):
-        frame = read_table(table, format=format)
-        labelled = split_target(frame, target, positive=positive, drop=left_out, weights=weights)
-        if test is None:
-            return split_off_test(labelled, share, seed)
-        facts = ModelFacts.from_table(labelled, target, left_out)
-        # Text is read as text, whatever the values in the other file look like.
-        kinds = {name: kind_of(labelled.X[name]) for name in labelled.X.columns}
-        return TableParts(labelled, facts.split(read_table(test, kinds=kinds), target, weights))
-
-
 def _tested(trained: Trained, test: LabelledTable | None) -> tuple[Trained, Evaluation | None]:
-    """Return the figures from the test rows, if there are any and the user waits for them."""
+    """Evaluate on the test rows, if there are any. An interrupt skips this."""
     from skauc.app.workflow import RowScorer, evaluate_rows
 
     if test is None:
@@ -156,15 +247,13 @@ def _tested(trained: Trained, test: LabelledTable | None) -> tuple[Trained, Eval
     return trained, evaluation
 
 
-def _provenance(table, test, parts, trained, evaluation, recipe, seconds) -> dict:
-    """Return what the model file says about the training."""
+def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None) -> dict:
+    """Return what the model file says about the training and the test."""
+    from skauc.app.workflow import too_good_columns
+
     auc = None if evaluation is None else evaluation.auc
     return {
-        "table": table,
-        "test_table": test,
         "made": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "seconds": round(seconds, 1),
-        "seed": recipe.seed,
         "train_rows": len(parts.train.y),
         "train_positives": int(parts.train.y.sum()),
         "test_rows": 0 if parts.test is None else len(parts.test.y),
@@ -176,69 +265,45 @@ def _provenance(table, test, parts, trained, evaluation, recipe, seconds) -> dic
         "chosen": trained.chosen,
         "notes": list(trained.notes),
         "interrupted": trained.is_interrupted,
+        "leak_suspects": too_good_columns(parts.train),
     }
 
 
 def _save(trained: Trained, output: Path, summary: dict, force: bool) -> None:
+    """Write the model file; after an interrupt, end the command here."""
     from skauc.persistence import save_model
 
-    save_model(trained.model, output, summary=summary, overwrite=force)
+    with file_to_write(output) as path:
+        save_model(trained.model, path, summary=summary, overwrite=force)
+    if trained.is_interrupted:
+        kept = f"The best model so far is in {_named(output)}."
+        raise Interrupted(" ".join((kept, *trained.notes)))
+
+
+def _named(output: Path) -> str:
+    return "standard output" if is_standard_output(output) else str(output)
 
 
 def _write_report(
-    path: Path, trained: Trained, parts: TableParts, facts: ModelFacts, force
+    report: Path, trained: Trained, parts: TableParts, facts: ModelFacts, force: bool, output: Path
 ) -> None:
     from skauc.report import make_report
 
-    with watch("Writing the report"):
-        make_report(
-            path,
-            trained.model,
-            parts.test.X,
-            parts.test.y,
-            X_train=parts.train.X,
-            y_train=parts.train.y,
-            sample_weight=parts.test.weights,
-            labels=facts.labels,
-            title=f"How well {facts.target} = {facts.labels[1]} is ranked",
-            force=force,
-        )
-
-
-def _print_result(summary, trained: Trained, parts: TableParts, evaluation, result) -> None:
-    from skauc.persistence.summary import final_estimator
-    from skauc.unwrapping import first_step
-
-    negative, positive = summary["labels"]
-    for name, reason in first_step(trained.model).dropped_.items():
-        say(f"Column {name!r} is not used: it {reason}.")
-    for note in trained.notes:
-        say(f"Note: {note}")
-    for name in summary["leak_suspects"]:
-        say(
-            f"Warning: {name!r} alone separates the classes; it may give the answer away. If it is "
-            f"not known when predicting, fit again with --drop {shlex.quote(name)}"
-        )
-    rows = [
-        ("ranks high", f"{summary['target']} = {positive} (against {negative})"),
-        ("fitted to", _rows(parts.train)),
-    ]
-    if parts.test is not None:
-        whose = "set aside from the table" if summary["test_table"] is None else "of its own table"
-        rows.append(("tested on", f"{_rows(parts.test)}, {whose}"))
-    n_basis = final_estimator(trained.model).n_basis_
-    rows.append(("model", f"{n_basis} centres in {summary['seconds']:.0f} s"))
-    print_table(("", ""), rows)
-    if evaluation is None:
-        say("No rows were set aside, so that there is no honest AUC. Pass some with --test.")
-    else:
-        typer.echo("")
-        print_scores(evaluation)
-    typer.echo("")
-    written = [f"model {result['model']}"]
-    written += [] if result["report"] is None else [f"report {result['report']}"]
-    typer.echo("Wrote " + ", ".join(written))
-
-
-def _rows(table: LabelledTable) -> str:
-    return f"{len(table.y):,} rows, {int(table.y.sum()):,} of them positive"
+    test = parts.test
+    assert test is not None
+    try:
+        with watch("Writing the report"), file_to_write(report) as path:
+            make_report(
+                path,
+                trained.model,
+                test.X,
+                test.y,
+                X_train=parts.train.X,
+                y_train=parts.train.y,
+                sample_weight=test.weights,
+                labels=facts.labels,
+                title=f"How well {facts.target} = {facts.labels[1]} is ranked",
+                force=force,
+            )
+    except KeyboardInterrupt as interrupt:
+        raise Interrupted(f"The model is in {_named(output)}; there is no report.") from interrupt

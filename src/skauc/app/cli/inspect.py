@@ -1,4 +1,4 @@
-"""``skauc inspect``: what is in a model file."""
+"""``skauc inspect``: the parts of a model file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from skauc.app.cli.models import open_file
 from skauc.app.cli.options import AsJson, ModelPath
-from skauc.app.cli.output import brief, print_json, print_table
+from skauc.app.cli.output import brief, print_json, print_table, tell
 
 if TYPE_CHECKING:
     from skauc.app.workflow import ModelParts
@@ -21,15 +21,14 @@ MOST_COLUMNS = 8
 def inspect(
     model: ModelPath,
     centres: Annotated[
-        int, typer.Option(min=0, help="How many centres to show, those of most weight.")
+        int, typer.Option(min=0, help="Number of centres to show, largest coefficients first.")
     ] = 10,
     json: AsJson = False,
 ) -> None:
-    """Show what a model is made of.
+    """Show the parts of a model.
 
-    Origin, columns, settings, scales, centres and coefficients. Centres are in
-    the units of the table. Their coefficients say by how much the score of a row just like them
-    goes up or down.
+    Prints its origin, columns, settings, length scales and centres. The centres are in the units
+    of the table. A coefficient is what its centre adds to the score of a row just like it.
     """
     opened = open_file(model)
     from skauc.app.workflow import describe_model
@@ -39,7 +38,7 @@ def inspect(
         print_json(_as_dict(model, opened.manifest, parts))
         return
     print_table(("", ""), _origin(model, opened.manifest, parts))
-    typer.echo("")
+    tell()
     _print_columns(opened.manifest["columns"])
     _print_features(parts)
     _print_centres(parts, centres)
@@ -74,28 +73,28 @@ def _as_dict(path: Path, manifest: dict, parts: ModelParts) -> dict:
 
 
 def _plain(value):
-    """Return a value as JSON can hold it; a gap is null."""
+    """Return a value as JSON can hold it; a missing one is null."""
     if value is None or value != value or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
 def _origin(path: Path, manifest: dict, parts: ModelParts) -> list[tuple[str, str]]:
-    """Return where the model comes from, line by line."""
+    """Return the lines on the file, the training and the settings."""
     summary, versions = manifest["summary"], manifest["versions"]
     rows = [("file", f"{path}, {path.stat().st_size:,} bytes")]
-    if summary.get("table"):
+    if {"table", "made", "labels", "target", "train_rows", "train_positives"} <= summary.keys():
         rows.append(("fitted to", f"{summary['table']} on {summary['made']}"))
-        counts = "{train_rows:,} rows, {train_positives:,} of them positive".format(**summary)
-        rows.append(("", counts))
         negative, positive = summary["labels"]
-        rows.append(("ranks high", f"{summary['target']} = {positive} (against {negative})"))
+        counts = "{train_positives:,} of {train_rows:,} rows".format(**summary)
+        words = f"{summary['target']} = {positive}, {counts} (the other label is {negative})"
+        rows.append(("positive", words))
     if summary.get("test_auc") is not None:
         low, high = summary["test_auc_interval"]
         tested = f"{summary['test_auc']:.4f} ({low:.4f} to {high:.4f})"
         rows.append(("test AUC", f"{tested} on {summary['test_rows']:,} rows"))
     if summary.get("interrupted"):
-        rows.append(("note", "its training was interrupted"))
+        rows.append(("note", "the training was interrupted"))
     rows.append(("made by", ", ".join(f"{name} {word}" for name, word in versions.items())))
     rows.append(("estimator", parts.estimator))
     rows.append(("size", f"{parts.n_basis} centres, {parts.n_numbers:,} numbers"))
@@ -112,11 +111,12 @@ def _print_columns(columns: list[dict]) -> None:
 
 
 def _print_features(parts: ModelParts) -> None:
-    """Print the features that count most, where scales or a linear part tell them apart."""
+    """Print the most relevant features, if length scales or a linear part tell them apart."""
     has_scales, has_linear = (parts.length_scales != 1).any(), (parts.linear_coef != 0).any()
     if not (has_scales or has_linear):
         return
-    relevance = parts.relevance if has_scales else abs(parts.linear_coef)
+    relevance = parts.relevance if has_scales else None
+    relevance = abs(parts.linear_coef) if relevance is None else relevance
     order = sorted(range(len(parts.features)), key=lambda i: -relevance[i])
     rows = [
         (
@@ -127,10 +127,10 @@ def _print_features(parts: ModelParts) -> None:
         )
         for i in order[:MOST_COLUMNS]
     ]
-    typer.echo("")
+    tell()
     print_table(("feature", "relevance", "length scale", "linear"), rows, right=range(1, 4))
     if len(order) > MOST_COLUMNS:
-        typer.echo(f"and {len(order) - MOST_COLUMNS} more features (--json has all)")
+        tell(f"and {len(order) - MOST_COLUMNS} more features (--json has all)")
 
 
 def _print_centres(parts: ModelParts, most: int) -> None:
@@ -142,11 +142,11 @@ def _print_centres(parts: ModelParts, most: int) -> None:
         (f"{parts.coef[i]:+.3g}", *(_shown(parts.centres[name][i]) for name in names))
         for i in order
     ]
-    typer.echo("")
-    typer.echo(f"{len(order)} of {parts.n_basis} centres, in the {parts.units}:")
+    tell()
+    tell(f"{len(order)} of {parts.n_basis} centres, in the {parts.units}:")
     print_table(("coefficient", *names), rows, right=(0,))
     if len(parts.centres) > MOST_COLUMNS:
-        typer.echo(f"and {len(parts.centres) - MOST_COLUMNS} more columns (--json has all)")
+        tell(f"and {len(parts.centres) - MOST_COLUMNS} more columns (--json has all)")
 
 
 def _shown(value) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skauc.app.cli.output import say
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 if TYPE_CHECKING:
     from skauc.app.tables import LabelledTable
     from skauc.app.workflow import ModelFacts
+
+_MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -24,14 +28,29 @@ class OpenedFile:
     @property
     def kinds(self) -> dict[str, str]:
         """The kinds of the columns, for the readers of tables."""
-        return {column["name"]: column["kind"] for column in self.manifest["columns"]}
+        return {
+            column["name"]: column["kind"] if column.get("form") is None else "text"
+            for column in self.manifest["columns"]
+        }
 
     def rows(self, frame):
         """Return the features of a table as the model takes them: by name, if it knows names."""
-        features = self.facts.features(frame)
-        if hasattr(self.model, "feature_names_in_"):
-            return features
-        return features.to_numpy()
+        features, names = self.facts.features(frame), list(self.kinds)
+        if set(names).issubset(features.columns):
+            features = features[names]
+        return features if hasattr(self.model, "feature_names_in_") else features.to_numpy()
+
+    def note_unused(self, frame, kept: Collection[str] = ()) -> None:
+        """Print which columns the model has never seen."""
+        from skauc.unwrapping import first_step
+
+        dropped = getattr(first_step(self.model), "dropped_", ())
+        known = {*self.kinds, *self.facts.left_out, *dropped, *kept}
+        unused = [str(name) for name in frame.columns if name not in known]
+        if unused and hasattr(self.model, "feature_names_in_"):
+            more = f" and {len(unused) - _MOST_LISTED} more" if len(unused) > _MOST_LISTED else ""
+            names = ", ".join(map(repr, unused[:_MOST_LISTED]))
+            say(f"Note: the model was fitted without the columns {names}{more}; they are ignored.")
 
     def read_labelled(self, table: str, format, target, weights) -> LabelledTable:
         """Read a table with known labels."""
@@ -39,9 +58,10 @@ class OpenedFile:
 
         if target is None and self.facts.target is None:
             raise InvalidParameterError(
-                "The model does not say which column it predicts. Name it with --target."
+                "The model file does not say which column it predicts. Name it with --target."
             )
         frame = read_table(table, format=format, kinds=self.kinds)
+        self.note_unused(frame, [name for name in (target, weights) if name is not None])
         labelled = self.facts.split(frame, target, weights)
         return replace(labelled, X=self.rows(labelled.X))
 

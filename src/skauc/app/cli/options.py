@@ -2,49 +2,75 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+
+Value = TypeVar("Value", float, list[float], None)
+
+
+def finite(value: Value) -> Value:
+    """Return the value of an option of numbers; refuse NaN and infinity, which ranges let pass."""
+    numbers = value if isinstance(value, list) else [] if value is None else [value]
+    for number in numbers:
+        if not math.isfinite(number):
+            raise typer.BadParameter(f"{number} is not a finite number.")
+    return value
+
 
 Table = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="csv, tsv, parquet, arff or libsvm, gzipped or not; - for standard input.",
+        help="A csv, tsv, parquet, arff or libsvm file, gzipped or not; - for standard input.",
         show_default=False,
     ),
 ]
 ModelPath = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A file from skauc fit.", show_default=False)
+    Path,
+    typer.Argument(metavar="MODEL", help="A model file from skauc fit.", show_default=False),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="csv, tsv, parquet, arff or libsvm, where the name of TABLE does not tell.",
+        help="csv, tsv, parquet, arff or libsvm, if the name of TABLE does not tell.",
     ),
 ]
 KnownTarget = Annotated[
     str | None,
     typer.Option(
-        "--target", metavar="COL", help="The column of true labels; by default the model's target."
+        "--target",
+        metavar="COL",
+        help="The column of true labels. The default is the target of the model.",
     ),
 ]
-Weights = Annotated[
-    str | None, typer.Option(metavar="COL", help="A column that says how much each row counts.")
-]
+Weights = Annotated[str | None, typer.Option(metavar="COL", help="A column of sample weights.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Threshold = Annotated[
     float | None,
     typer.Option(
-        help="Flag rows from this probability on (score, for a model without probabilities). "
-        "By default the model's own."
+        callback=finite,
+        help="Flag rows with at least this probability (or score, for a model without "
+        "probabilities). The default is the threshold of the model.",
     ),
 ]
 FalseAlarmCost = Annotated[
-    float, typer.Option("--cost-false-alarm", help="The cost of a false alarm.")
+    float,
+    typer.Option(
+        "--cost-false-alarm", min=0.0, callback=finite, help="The cost of one false alarm."
+    ),
 ]
-MissCost = Annotated[float | None, typer.Option("--cost-miss", help="The cost of a miss.")]
+MissCost = Annotated[
+    float | None,
+    typer.Option(
+        "--cost-miss",
+        min=0.0,
+        callback=finite,
+        help="The cost of one missed positive row. Find the threshold with the least cost.",
+    ),
+]

@@ -1,4 +1,4 @@
-"""What commands print: tables for people, JSON for machines."""
+"""Printing: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -10,33 +10,42 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from skauc.app.cli.text import printable, printable_json
+
 if TYPE_CHECKING:
     from skauc.app.workflow import Evaluation, OperatingPoint
 
 
 def print_json(content: dict) -> None:
-    """Print one JSON object."""
-    typer.echo(json.dumps(content, ensure_ascii=False, default=_plain))
+    """Print one JSON object; NaN and infinite numbers, which JSON does not have, are null."""
+    text = json.dumps(_finite(content), ensure_ascii=False, default=_plain, allow_nan=False)
+    typer.echo(printable_json(text))
+
+
+def tell(message: str = "") -> None:
+    """Print one line of a result to standard output."""
+    typer.echo(printable(message))
 
 
 def say(message: str) -> None:
-    """Print a remark that is no result, to standard error."""
-    typer.echo(message, err=True)
+    """Print one line that is not part of a result to standard error."""
+    typer.echo(printable(message), err=True)
 
 
 def print_table(header: tuple[str, ...], rows: list[tuple[str, ...]], right=()) -> None:
-    """Print aligned columns; those whose places are in ``right`` to the right."""
+    """Print aligned columns; those whose indices are in ``right`` are aligned to the right."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    # Piped, a table is as wide as it wants to be, and ends where its words end.
+    # Without a terminal a table takes the width it needs, and lines end with their last word.
     is_piped = not sys.stdout.isatty()
     console = Console(width=1000 if is_piped else None, highlight=False)
     table = Table(box=None, header_style="bold", pad_edge=False, show_header=bool(any(header)))
-    for place, name in enumerate(header):
-        table.add_column(name, justify="right" if place in right else "left")
+    for index, name in enumerate(header):
+        table.add_column(Text(printable(name)), justify="right" if index in right else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(printable(cell)) for cell in row))  # Text has no markup
     if not is_piped:
         console.print(table)
         return
@@ -45,8 +54,15 @@ def print_table(header: tuple[str, ...], rows: list[tuple[str, ...]], right=()) 
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
+def duration(seconds: float) -> str:
+    """Return a duration in few characters."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with that many decimals, a dash for none."""
+    """Return a number with this many decimals, or a dash for None."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
@@ -78,14 +94,14 @@ def evaluation_as_dict(evaluation: Evaluation) -> dict:
 
 
 def point_as_dict(point: OperatingPoint) -> dict:
-    """Return what a threshold does for JSON."""
+    """Return the errors at a threshold for JSON."""
     if point.threshold is None:
         return {"wanted": point.wanted, "threshold": None}
     return asdict(point) | {"recall": point.recall, "precision": point.precision}
 
 
 def print_scores(evaluation: Evaluation) -> None:
-    """Print the figures that need no threshold."""
+    """Print the measures that need no threshold."""
     auc = evaluation.auc
     share = evaluation.n_positive / evaluation.n_rows
     print_table(
@@ -95,7 +111,7 @@ def print_scores(evaluation: Evaluation) -> None:
             (
                 "partial AUC",
                 number(evaluation.partial_auc),
-                f"up to {evaluation.max_fpr:.0%} false alarms, standardised",
+                f"up to a false positive rate of {evaluation.max_fpr:g}, standardised",
             ),
             (
                 "average precision",
@@ -107,10 +123,10 @@ def print_scores(evaluation: Evaluation) -> None:
 
 
 def print_points(points: list[OperatingPoint]) -> None:
-    """Print what thresholds do."""
+    """Print the errors at thresholds."""
     header = ("threshold for", "at least", "found", "missed", "false alarms", "recall", "precision")
     rows = [
-        (point.wanted, "none reaches it", *["-"] * 5)
+        (point.wanted, "not possible", *["-"] * 5)
         if point.threshold is None
         else (
             point.wanted,
@@ -127,5 +143,16 @@ def print_points(points: list[OperatingPoint]) -> None:
 
 
 def _plain(value):
-    """Return what JSON can hold of NumPy's and pandas' values."""
-    return value.item() if hasattr(value, "item") else str(value)
+    """Return a value of NumPy or pandas as JSON can hold it."""
+    return _finite(value.item()) if hasattr(value, "item") else str(value)
+
+
+def _finite(value):
+    """Return a value with every number that is not finite replaced by None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value

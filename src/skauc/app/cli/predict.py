@@ -6,116 +6,183 @@ import csv
 import gzip
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from skauc.app.cli.files import check_output, whole_file
+from skauc.app.cli.errors import warn
+from skauc.app.cli.files import check_outputs, is_standard_output
 from skauc.app.cli.models import OpenedFile, open_file
 from skauc.app.cli.options import AsJson, Force, Format, ModelPath, Table, Threshold
 from skauc.app.cli.output import print_json, say
 from skauc.app.cli.progress import count_rows
+from skauc.app.cli.text import printable, without_formula
 from skauc.exceptions import InvalidParameterError
 
+if TYPE_CHECKING:
+    from skauc.app.workflow import InputCheck, RowScorer
+
 CHUNK_ROWS = 50_000
+OUTPUT_COLUMNS = ("score", "probability", "label")
 
 
 def predict(
     model: ModelPath,
     table: Table,
     output: Annotated[
-        Path | None,
+        Path,
         typer.Option(
-            "--output",
-            "-o",
-            help="A csv file, gzipped if it ends in .gz; - or nothing: standard output.",
+            "--output", "-o", help="The csv file, gzipped if it ends in .gz; - for standard output."
         ),
-    ] = None,
+    ] = Path("-"),
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="A column of TABLE to copy; may be repeated."),
+        typer.Option(
+            metavar="COL", help="A column of TABLE to copy as it stands in the file; repeatable."
+        ),
     ] = None,
     threshold: Threshold = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Write text that begins like a formula (= + - @) as it is. By default it gets "
+            "an apostrophe in front, so that no spreadsheet program runs it.",
+        ),
+    ] = False,
     format: Format = None,
     force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Score the rows of a table: score, probability and label.
+    """Score the rows of a table.
 
-    There is one line a row, in the order of the table. Tables may be larger
-    than memory. The model's target and the columns that it was told to leave out may be there or
-    not.
+    The output has one line per row, in the order of the table: score, probability and label.
+    Tables may be larger than memory. Columns that the model does not use are ignored.
     """
-    output = None if output == Path("-") else output
-    check_output(output, force)
+    keep = list(dict.fromkeys(keep or []))
+    _check_kept_names(keep)
+    is_piped = is_standard_output(output)
+    check_outputs(output, force=force, is_binary=False)
     opened = open_file(model)
-    pieces = _scored(opened, table, format, keep or [], threshold)
-    if json and output is None:
-        print_json(_joined(pieces))
-        return
-    n_rows = n_flagged = 0
-    with _text_file(output) as file, count_rows("Scoring rows") as add:
-        writer = csv.writer(file, lineterminator="\n")
-        for columns, flagged in pieces:
-            if n_rows == 0:
-                writer.writerow(columns)
-            writer.writerows(zip(*columns.values(), strict=True))
-            n_rows, n_flagged = n_rows + len(flagged), n_flagged + int(flagged.sum())
-            add(len(flagged))
-    _print_result(opened, output, n_rows, n_flagged, json)
+    from skauc.app.workflow import InputCheck, RowScorer
+
+    check = InputCheck(opened.model)
+    scorer = RowScorer(opened.model, threshold)
+    pieces = _Pieces(opened, scorer, check, keep)
+    if json and is_piped:
+        print_json(_joined(pieces.read(table, format)))
+    else:
+        with _text_file(output) as file, count_rows("Scoring rows") as add:
+            _write_csv(file, pieces.read(table, format), _cell_writer(file, raw), add)
+    for message in check.messages():
+        warn(message)
+    if not is_piped:
+        _print_result(opened, output, pieces, json)
 
 
-def _joined(pieces: Iterator) -> dict[str, list]:
+def _check_kept_names(keep: list[str]) -> None:
+    for name in keep:
+        if name in OUTPUT_COLUMNS:
+            raise InvalidParameterError(
+                f"--keep {name}: the output has a column of this name already. Rename the column "
+                "in the table."
+            )
+
+
+@dataclass
+class _Pieces:
+    """Reads and scores a table piece by piece, and counts what it has seen."""
+
+    opened: OpenedFile
+    scorer: RowScorer
+    check: InputCheck
+    keep: list[str]
+    n_rows: int = field(default=0, init=False)
+    n_flagged: int = field(default=0, init=False)
+
+    def read(self, table: str, format: str | None) -> Iterator[dict[str, list]]:
+        """Yield the output columns of the next rows."""
+        from skauc.app.tables import iterate_with_text
+
+        kinds = self.opened.kinds
+        pieces = iterate_with_text(table, self.keep, CHUNK_ROWS, format=format, kinds=kinds)
+        for number, (frame, text) in enumerate(pieces):
+            if number == 0:
+                self.opened.note_unused(frame, self.keep)
+            yield self._score(frame, text)
+
+    def _score(self, frame, text) -> dict[str, list]:
+        X = self.opened.rows(frame)
+        rows = self.scorer(X)
+        self.check.add(X, rows.scores)
+        self.n_rows += len(rows.flagged)
+        self.n_flagged += int(rows.flagged.sum())
+        columns = {name: text[name].tolist() for name in self.keep}
+        columns["score"] = rows.scores.tolist()
+        if rows.probabilities is not None:
+            columns["probability"] = rows.probabilities.tolist()
+        negative, positive = self.opened.facts.labels
+        columns["label"] = [positive if flag else negative for flag in rows.flagged]
+        return columns
+
+
+def _joined(pieces: Iterator[dict[str, list]]) -> dict[str, list]:
     """Return all rows as columns."""
     joined: dict[str, list] = {}
-    for columns, _ in pieces:
+    for columns in pieces:
         for name, values in columns.items():
             joined.setdefault(name, []).extend(values)
     return joined
 
 
-def _scored(opened: OpenedFile, table: str, format, keep: list[str], threshold) -> Iterator:
-    """Yield the columns of the next rows, and which of them are flagged."""
-    from skauc.app.tables import iterate_table
-    from skauc.app.workflow import RowScorer
+def _cell_writer(file: IO[str], raw: bool) -> Callable:
+    """Return what is done to every cell of text: formulas are quoted, a terminal is spared."""
 
-    scorer = RowScorer(opened.model, threshold)
-    negative, positive = opened.facts.labels
-    for frame in iterate_table(table, CHUNK_ROWS, format=format, kinds=opened.kinds):
-        for name in keep:
-            if name not in frame.columns:
-                raise InvalidParameterError(f"--keep {name}: the table has no such column.")
-        rows = scorer(opened.rows(frame))
-        columns = {name: frame[name].tolist() for name in keep}
-        columns["score"] = rows.scores.tolist()
-        if rows.probabilities is not None:
-            columns["probability"] = rows.probabilities.tolist()
-        columns["label"] = [positive if flag else negative for flag in rows.flagged]
-        yield columns, rows.flagged
+    def write(cell):
+        cell = cell if raw else without_formula(cell)
+        return printable(cell) if isinstance(cell, str) and file.isatty() else cell
+
+    return write
+
+
+def _write_csv(file: IO[str], pieces: Iterator[dict], write_cell: Callable, add: Callable) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    for number, columns in enumerate(pieces):
+        if number == 0:
+            writer.writerow(map(write_cell, columns))
+        # Scores and probabilities are numbers, and there are many of them.
+        cells = (
+            values if values and isinstance(values[0], float) else map(write_cell, values)
+            for values in columns.values()
+        )
+        writer.writerows(zip(*cells, strict=True))
+        add(len(columns["score"]))
 
 
 @contextmanager
-def _text_file(path: Path | None) -> Iterator[IO[str]]:
+def _text_file(path: Path) -> Iterator[IO[str]]:
     """Open the file to write, or standard output."""
-    if path is None:
+    if is_standard_output(path):
         yield sys.stdout
         return
-    with whole_file(path) as file, ExitStack() as stack:
-        if path.suffix == ".gz":
-            file = stack.enter_context(gzip.open(file, "wb"))
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        stack.callback(text.detach)  # which flushes, and leaves closing to those who opened
+    from skauc.archive import write_atomically
+
+    with write_atomically(path) as file, ExitStack() as stack:
+        content = stack.enter_context(gzip.open(file, "wb")) if path.suffix == ".gz" else file
+        text = io.TextIOWrapper(content, encoding="utf-8", newline="")
+        stack.callback(text.detach)  # flushes the text; the others close their files
         yield text
 
 
-def _print_result(opened: OpenedFile, output, n_rows: int, n_flagged: int, json: bool) -> None:
+def _print_result(opened: OpenedFile, output: Path, pieces: _Pieces, json: bool) -> None:
     positive = opened.facts.labels[1]
     if json:
-        print_json(
-            {"output": str(output), "rows": n_rows, "flagged": n_flagged, "positive": positive}
-        )
-    elif output is not None:
-        say(f"Wrote {n_rows:,} rows to {output}, {n_flagged:,} of them flagged as {positive}.")
+        counts = {"rows": pieces.n_rows, "flagged": pieces.n_flagged}
+        print_json({"output": str(output), **counts, "positive": positive})
+        return
+    flagged = f"{pieces.n_flagged:,} of them flagged as {positive}"
+    say(f"Wrote {pieces.n_rows:,} rows to {output}, {flagged}.")

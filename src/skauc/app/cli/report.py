@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from skauc.app.cli.files import check_output
+from skauc.app.cli.files import check_outputs, file_to_write, messages_beside
 from skauc.app.cli.models import open_file
 from skauc.app.cli.options import (
     AsJson,
@@ -20,7 +20,7 @@ from skauc.app.cli.options import (
     Table,
     Weights,
 )
-from skauc.app.cli.output import print_json
+from skauc.app.cli.output import print_json, tell
 from skauc.app.cli.progress import watch
 
 
@@ -28,12 +28,12 @@ def report(
     model: ModelPath,
     table: Table,
     target: KnownTarget = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The HTML file; - for standard output.")
+    ] = Path("report.html"),
     train: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="The table that the model was fitted to, if at hand."),
+        typer.Option(metavar="TABLE", help="The table that the model was fitted to."),
     ] = None,
     weights: Weights = None,
     cost_miss: MissCost = None,
@@ -43,19 +43,19 @@ def report(
     force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Write an HTML page on how good a model is.
+    """Write an HTML page that says how good a model is.
 
-    The rows should be some that it was not fitted to.
+    Use rows that the model was not fitted to.
     """
-    check_output(output, force)
+    check_outputs(output, force=force, json=json, is_binary=False)
     opened = open_file(model)
     from skauc.report import make_report
 
-    with watch("Writing the report"):
+    with watch("Writing the report"), file_to_write(output) as path:
         test = opened.read_labelled(table, format, target, weights)
         rows = None if train is None else opened.read_labelled(train, None, target, None)
         make_report(
-            output,
+            path,
             opened.model,
             test.X,
             test.y,
@@ -69,5 +69,6 @@ def report(
         )
     if json:
         print_json({"report": str(output), "rows": len(test.y), "positives": int(test.y.sum())})
-    else:
-        typer.echo(f"Wrote {output}")
+        return
+    with messages_beside(output):
+        tell(f"Wrote {output}")

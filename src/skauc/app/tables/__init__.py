@@ -1,6 +1,13 @@
 """Tables read from files, and their target columns."""
 
-from skauc.app.tables.readers import iterate_table, read_table
-from skauc.app.tables.target import LabelledTable, split_target
+from skauc.app.tables.readers import iterate_table, iterate_with_text, read_table
+from skauc.app.tables.target import LabelledTable, is_positive_ambiguous, split_target
 
-__all__ = ["LabelledTable", "iterate_table", "read_table", "split_target"]
+__all__ = [
+    "LabelledTable",
+    "is_positive_ambiguous",
+    "iterate_table",
+    "iterate_with_text",
+    "read_table",
+    "split_target",
+]

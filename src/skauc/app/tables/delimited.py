@@ -1,7 +1,7 @@
-"""Tables of delimited text: csv and tsv, through pyarrow.
+"""Tables of delimited text, csv and tsv, read by pyarrow.
 
-pyarrow is strict about ragged lines, where pandas fills short ones in silence, and infers the
-types of columns from the block it has read: with the whole file as one block, from all rows.
+pyarrow refuses ragged lines, where pandas fills short lines in silence. It infers the types of
+columns from the first block that it reads: if the whole file is one block, from all rows.
 """
 
 from __future__ import annotations
@@ -9,25 +9,27 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
 from skauc.app.tables.sources import Source
+from skauc.app.tables.verbatim import Piece, parsed_or_text
 from skauc.exceptions import InvalidDataError
+from skauc.preprocessing.names import check_column_name
 
-# What stands for no value, besides what pyarrow takes for it.
+# Text that stands for a missing value.
 _MISSING = ["", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
 _MISSING += ["nan", "null", "?"]
 _LARGEST_BLOCK = 1 << 30
 _STREAM_BLOCK = 1 << 24
-_WRONG_NUMBER = re.compile(r"In CSV column #(\d+): .*conversion error to double: .*value '(.*)'")
+_WRONG_TYPE = re.compile(r"In CSV column #(\d+): .*conversion error to (\S+): .*value '(.*)'")
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 
 
 @dataclass(frozen=True)
 class _Header:
-    """What stands between names, and the names; one without is called by its place."""
+    """The delimiter and the names as they are written; a missing name is "column 3", say."""
 
     delimiter: str
     written: tuple[str, ...]
@@ -36,57 +38,123 @@ class _Header:
     def names(self) -> list[str]:
         return [name or f"column {place}" for place, name in enumerate(self.written, 1)]
 
-    def conversion(self, types: dict[str, str]):
-        """Return how values become those of the given types."""
+    def options(self, block: int, types: Mapping[str, str]) -> dict:
+        """Return pyarrow's options to read such a file with columns of the given types."""
         from pyarrow import csv as arrow_csv
 
         known = zip(self.written, self.names, strict=True)
-        return arrow_csv.ConvertOptions(
-            column_types={written: types[name] for written, name in known if name in types},
-            null_values=_MISSING,
-            strings_can_be_null=True,
-        )
-
-    def options(self, block: int, types: dict[str, str]) -> dict:
-        """Return pyarrow's options to read such a file."""
-        from pyarrow import csv as arrow_csv
-
         return {
             "read_options": arrow_csv.ReadOptions(block_size=block),
             "parse_options": arrow_csv.ParseOptions(
                 delimiter=self.delimiter, newlines_in_values=True
             ),
-            "convert_options": self.conversion(types),
+            "convert_options": arrow_csv.ConvertOptions(
+                column_types={written: types[name] for written, name in known if name in types},
+                null_values=_MISSING,
+                strings_can_be_null=False,
+            ),
         }
 
 
-def read_delimited(source: Source, text_columns: set[str]):
+class _WrongTypeError(Exception):
+    """A value that does not have the type of its column."""
+
+    def __init__(self, column: str):
+        super().__init__(column)
+        self.column = column
+
+
+def read_delimited(source: Source, text_columns: Collection[str]):
     """Return the whole table."""
     header = _read_header(source)
     with source.open() as file:
         content = file.read()
     block = min(len(content) + 1, _LARGEST_BLOCK)
-    options = header.options(block, dict.fromkeys(text_columns, "string"))
-    table = _guarded(source, lambda: _read(io.BytesIO(content), options))
-    return table.rename_columns(header.names)
+    types = dict.fromkeys(text_columns, "string")
+    table = _guarded(source, lambda: _read_whole(io.BytesIO(content), header, block, types))
+    return _without_missing_words(table.rename_columns(header.names))
 
 
-def iterate_delimited(source: Source, text_columns: set[str], numeric: set[str]) -> Iterator:
-    """Yield batches; the types are those of the first block, with whole numbers as floats."""
+def iterate_delimited(
+    source: Source,
+    text_columns: Collection[str],
+    numeric: Collection[str],
+    verbatim: Collection[str] = (),
+) -> Iterator[Piece]:
+    """Yield pieces. The types are those of the first block, with integers as floats.
+
+    A column in which a later value does not have its type is text from there on.
+    """
     header = _read_header(source)
+    for name in verbatim:
+        check_column_name(name, header.names)
     types = _guarded(source, lambda: _first_types(source, header))
     types |= dict.fromkeys(text_columns, "string") | dict.fromkeys(numeric, "double")
-    options = header.options(_STREAM_BLOCK, types)
+    n_done = 0
+    while True:
+        try:
+            for piece in _pieces(source, header, types, verbatim, n_done):
+                n_done += piece.table.num_rows
+                yield piece
+            return
+        except _WrongTypeError as error:
+            types[error.column] = "string"
+
+
+def _pieces(
+    source: Source, header: _Header, types: dict[str, str], verbatim: Collection[str], n_done: int
+) -> Iterator[Piece]:
+    """Yield the pieces after the first rows, which are done.
+
+    Verbatim columns are read as text, and parsed for the table.
+    """
+    read_as = types | dict.fromkeys(verbatim, "string")
+    options = header.options(_STREAM_BLOCK, read_as)
     with source.open() as file:
-        batches = _guarded(source, lambda: _open(file, options))
-        while (batch := _guarded(source, lambda: next(batches, None))) is not None:
-            yield batch.rename_columns(header.names)
+        batches = _guarded(source, lambda: _open(file, options), header)
+        while (batch := _guarded(source, lambda: next(batches, None), header)) is not None:
+            batch = batch.rename_columns(header.names)
+            skipped = min(n_done, batch.num_rows)
+            n_done -= skipped
+            if skipped < batch.num_rows:
+                yield _piece(batch.slice(skipped), types, verbatim)
 
 
-def _read(file, options: dict):
+def _piece(batch, types: Mapping[str, str], verbatim: Collection[str]) -> Piece:
+    import pyarrow as pa
+
+    table = pa.Table.from_batches([batch])
+    text = table.select(list(verbatim))
+    table = _without_missing_words(table)
+    for name in verbatim:
+        parsed = parsed_or_text(table.column(name), types.get(name, "string"))
+        table = table.set_column(table.schema.get_field_index(name), name, parsed)
+    return Piece(table, text)
+
+
+def _without_missing_words(table):
+    """Make words for a missing value missing in columns of text.
+
+    pyarrow could do so while reading, but then for verbatim columns as well.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    words = pa.array(_MISSING)
+    for number, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            column = table.column(number)
+            is_word = compute.is_in(column, value_set=words)
+            if compute.any(is_word).as_py():
+                kept = compute.if_else(is_word, pa.scalar(None, field.type), column)
+                table = table.set_column(number, field.name, kept)
+    return table
+
+
+def _read_whole(file, header: _Header, block: int, types: Mapping[str, str]):
     from pyarrow import csv as arrow_csv
 
-    table = arrow_csv.read_csv(file, **options)
+    table = arrow_csv.read_csv(file, **header.options(block, types))
     _check_types(table.schema)
     return table
 
@@ -112,19 +180,19 @@ def _first_types(source: Source, header: _Header) -> dict[str, str]:
 
 
 def _check_types(schema) -> None:
-    """Raise an error for bytes, which is how pyarrow takes text that is not UTF-8."""
+    """Raise an error for bytes, which is what pyarrow makes of text that is not UTF-8."""
     if any(str(field.type) == "binary" for field in schema):
         raise ValueError("invalid UTF8 data")
 
 
 def _read_header(source: Source) -> _Header:
-    """Return the names of the columns, or say what is wrong with them."""
+    """Return the names of the columns, or raise an error that says what is wrong with them."""
     try:
         with source.open() as file:
             lines = (line.decode("utf-8-sig") for line in file if line.strip())
             first = next(lines, "")
             delimiter = max(_DELIMITERS[source.format], key=first.count)
-            # A name may go on in the next line.
+            # A quoted name may continue in the next line.
             names = next(csv.reader(chain([first], lines), delimiter=delimiter))
     except UnicodeDecodeError as error:
         raise _not_utf8(source, 1) from error
@@ -137,18 +205,24 @@ def _read_header(source: Source) -> _Header:
         if found.names.count(name) > 1 or found.written.count(written) > 1:
             called = f"called {name!r}" if written else "without a name"
             raise InvalidDataError(
-                f"{source.name} has more than one column {called}. Give each its own name."
+                f"{source.name} has more than one column {called}. Rename one of them."
             )
     return found
 
 
-def _guarded(source: Source, action):
-    """Do it, and turn what pyarrow says into an error that names the line."""
+def _guarded(source: Source, action, header: _Header | None = None):
+    """Call the action, and raise an error that names the line for what pyarrow says.
+
+    With a header, a value of the wrong type raises `_WrongTypeError`.
+    """
     from pyarrow import ArrowInvalid
 
     try:
         return action()
     except (ArrowInvalid, UnicodeDecodeError, ValueError) as error:
+        wrong = _WRONG_TYPE.search(str(error))
+        if header is not None and wrong is not None and wrong[2] != "string":
+            raise _WrongTypeError(header.names[int(wrong[1])]) from error
         raise _explained(source, error) from error
 
 
@@ -156,13 +230,6 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
     if isinstance(error, InvalidDataError):
         return error
     header = _read_header(source)
-    wrong = _WRONG_NUMBER.search(str(error))
-    if wrong is not None:
-        name, value = header.names[int(wrong[1])], wrong[2]
-        return InvalidDataError(
-            f"Column {name!r} held numbers when the model was fitted; got {value!r} in "
-            f"{source.name}. Mend the column, or fit a model to such a table."
-        )
     with source.open() as file:
         for number, line in enumerate(file, 1):
             try:
@@ -171,21 +238,21 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
                 return _not_utf8(source, number)
     with source.open() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         ragged = _ragged_line(text, header.delimiter)
-    if "Empty CSV" in str(error):  # a header that no end of line follows
+    if "Empty CSV" in str(error):  # a header without an end of line
         return no_rows(source)
     if ragged is not None:
         number, found, expected = ragged
         return InvalidDataError(
             f"Line {number} of {source.name} has {found} values where the header has {expected} "
-            "names. Mend the line, or quote values that hold the delimiter."
+            "names. Correct the line, or quote values that contain the delimiter."
         )
     return InvalidDataError(
-        f"{source.name} cannot be read as {source.format}: {str(error).strip()}. Mend the file."
+        f"{source.name} cannot be read as {source.format}: {str(error).strip()}. Correct the file."
     )
 
 
 def no_rows(source: Source) -> InvalidDataError:
-    """Return the error for a table of a header alone."""
+    """Return the error for a table with a header only."""
     return InvalidDataError(
         f"{source.name} has a header and no rows. Pass a table with at least one row."
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
@@ -11,23 +12,37 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from skauc.app.tables.sources import Source
+from skauc.app.tables.verbatim import Piece, as_text
 from skauc.exceptions import InvalidDataError
+from skauc.preprocessing.names import check_column_name
 
 LIBSVM_TARGET = "target"
-# A frame of more columns than this is no table: sparse rows go straight to the estimators.
+# Wider data is for the estimators, which take sparse matrices.
 MOST_LIBSVM_FEATURES = 10_000
+_ARFF_NUMBERS = ("NUMERIC", "REAL", "INTEGER")
+_ARFF_ATTRIBUTE = re.compile(
+    r"""(\s*@attribute\s+)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s]+)\s+(\w+)\s*$""", re.IGNORECASE
+)
 
 
 def read_parquet(source: Source):
-    """Return the whole table as pyarrow has it."""
+    """Return the whole table as a table of pyarrow's."""
     with _open_parquet(source) as file:
         return file.read()
 
 
-def iterate_parquet(source: Source, chunk_rows: int) -> Iterator:
-    """Yield batches of pyarrow's."""
+def iterate_parquet(
+    source: Source, chunk_rows: int, verbatim: Collection[str] = ()
+) -> Iterator[Piece]:
+    """Yield pieces of the table."""
+    import pyarrow as pa
+
     with _open_parquet(source) as file:
-        yield from file.iter_batches(chunk_rows)
+        for name in verbatim:
+            check_column_name(name, file.schema_arrow.names)
+        for batch in file.iter_batches(chunk_rows):
+            table = pa.Table.from_batches([batch])
+            yield Piece(table, as_text(table, verbatim))
 
 
 @contextmanager
@@ -46,49 +61,105 @@ def _open_parquet(source: Source):
 
 def read_arff(source: Source):
     """Return the whole table, dense or sparse, as a frame."""
+    with _open_arff(source) as text:
+        return _arff_frame(*_parse_arff(text.read()))
+
+
+def _parse_arff(content) -> tuple[list, list[tuple]]:
+    """Return the rows and the attributes.
+
+    A sparse row leaves out values that are 0 or the first of the nominal values.
+    """
     import arff
 
-    with _open_arff(source) as text:
-        content = text.read()
-        try:
-            parsed = arff.loads(content)
-        except arff.BadLayout:
-            return _sparse_arff(arff.loads(content, return_type=arff.LOD))
-    return _arff_frame(parsed["data"], parsed["attributes"])
-
-
-def _sparse_arff(parsed: dict):
-    """Fill in what a sparse row leaves out: 0, or the first of the nominal values."""
-    defaults = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in parsed["attributes"]]
+    try:
+        parsed = arff.loads(content)
+        return parsed["data"], parsed["attributes"]
+    except arff.BadLayout:
+        parsed = arff.loads(content, return_type=arff.LOD)
+    attributes = parsed["attributes"]
+    defaults = [kind[0] if isinstance(kind, list) else 0.0 for _, kind in attributes]
     rows = [[row.get(i, default) for i, default in enumerate(defaults)] for row in parsed["data"]]
-    return _arff_frame(rows, parsed["attributes"])
+    return rows, attributes
 
 
 def _arff_frame(rows: list, attributes: list[tuple]):
-    """Return numbers as floats and the rest as objects, whatever these rows hold."""
+    """Return numbers as floats, nominal values as categories and the rest as objects."""
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=[name for name, _ in attributes], dtype=object)
-    numeric = ("NUMERIC", "REAL", "INTEGER")
-    return frame.astype({name: float for name, kind in attributes if kind in numeric})
+    types: dict = {name: float for name, kind in attributes if kind in _ARFF_NUMBERS}
+    for name, kind in attributes:
+        if isinstance(kind, list):
+            types[name] = pd.CategoricalDtype(list(dict.fromkeys(kind)))
+    return frame.astype(types)
 
 
-def iterate_arff(source: Source, chunk_rows: int) -> Iterator:
-    """Yield frames; sparse files are read whole."""
+def iterate_arff(
+    source: Source, chunk_rows: int, verbatim: Collection[str] = ()
+) -> Iterator[tuple]:
+    """Yield frames, and the verbatim columns as text. Sparse files are read whole.
+
+    liac-arff turns numbers into floats. Verbatim columns are declared as strings before it reads
+    them, and become numbers afterwards.
+    """
     import arff
 
     is_sparse = False
     with _open_arff(source) as text:
-        parsed = arff.load(text, return_type=arff.DENSE_GEN)
+        numeric, lines = _declared_as_text(text, verbatim)
+        parsed = arff.load(lines, return_type=arff.DENSE_GEN)
+        for name in verbatim:
+            check_column_name(name, [attribute for attribute, _ in parsed["attributes"]])
         rows = iter(parsed["data"])
         try:
             while chunk := list(islice(rows, chunk_rows)):
-                yield _arff_frame(chunk, parsed["attributes"])
+                yield _arff_piece(chunk, parsed["attributes"], numeric, verbatim)
         except arff.BadLayout:
             is_sparse = True
     if is_sparse:
-        frame = read_arff(source)
-        yield from (frame[i : i + chunk_rows] for i in range(0, len(frame), chunk_rows))
+        with _open_arff(source) as text:
+            numeric, lines = _declared_as_text(text, verbatim)
+            rows, attributes = _parse_arff("".join(lines))
+        for start in range(0, len(rows), chunk_rows):
+            chunk = rows[start : start + chunk_rows]
+            yield _arff_piece(chunk, attributes, numeric, verbatim)
+
+
+def _declared_as_text(text, verbatim: Collection[str]) -> tuple[set[str], Iterator[str]]:
+    """Return the numeric columns among the verbatim ones, and the lines with them as strings."""
+    numeric: set[str] = set()
+    head = []
+    for line in text:
+        match = _ARFF_ATTRIBUTE.match(line)
+        if match is not None and match[3].upper() in _ARFF_NUMBERS:
+            name = re.sub(r"\\(.)", r"\1", match[2].strip("'\""))
+            if name in verbatim:
+                numeric.add(name)
+                line = f"{match[1]}{match[2]} STRING\n"
+        head.append(line)
+        if line.strip().lower() == "@data":
+            break
+
+    def lines() -> Iterator[str]:
+        yield from head
+        yield from text
+
+    return numeric, lines()
+
+
+def _arff_piece(
+    rows: list, attributes: list[tuple], numeric: set[str], verbatim: Collection[str]
+) -> tuple:
+    frame = _arff_frame(rows, attributes)
+    written = frame[list(verbatim)].astype(object)
+    text = written.where(written.notna(), "").map(_arff_text)
+    return frame.astype(dict.fromkeys(numeric, float)), text
+
+
+def _arff_text(value) -> str:
+    """Return a value as it stands; what a sparse row leaves out is 0."""
+    return "0" if isinstance(value, float) and value == 0 else str(value)
 
 
 @contextmanager
@@ -100,7 +171,7 @@ def _open_arff(source: Source):
             yield text
     except arff.ArffException as error:
         raise InvalidDataError(
-            f"{source.name} cannot be read as arff: {error}. Mend the file."
+            f"{source.name} cannot be read as arff: {error}. Correct the file."
         ) from error
     except UnicodeDecodeError as error:
         raise InvalidDataError(
@@ -111,7 +182,7 @@ def _open_arff(source: Source):
 def read_libsvm(source: Source, names: list[str] | None):
     """Return the whole table as a frame: columns f1, f2 and so on by index, and the target.
 
-    Where the names of the features are known, these are the columns whatever the file has.
+    If the names of the features are known, the frame has these columns whatever is in the file.
     """
     with source.open() as file:
         lines = file.readlines()
@@ -119,15 +190,23 @@ def read_libsvm(source: Source, names: list[str] | None):
     return _libsvm_frame(source, X, y, names)
 
 
-def iterate_libsvm(source: Source, chunk_rows: int, names: list[str] | None) -> Iterator:
-    """Yield frames; without names the features are those of the first rows."""
+def iterate_libsvm(
+    source: Source, chunk_rows: int, names: list[str] | None, verbatim: Collection[str] = ()
+) -> Iterator[tuple]:
+    """Yield frames, and the verbatim columns as text.
+
+    Without names, the features are those of the first rows. Values that are 0 are not in the
+    file, so that the text of a value is that of its number.
+    """
     n_before = 0
     with source.open() as file:
         while lines := list(islice(file, chunk_rows)):
             frame = _libsvm_frame(source, *_parse_libsvm(source, lines, n_before + 1), names)
+            for name in verbatim:
+                check_column_name(name, list(frame.columns))
             names = names or [name for name in frame.columns if name != LIBSVM_TARGET]
             n_before += len(lines)
-            yield frame
+            yield frame, frame[list(verbatim)].map(lambda value: f"{value:.17g}")
 
 
 def _parse_libsvm(source: Source, lines: list[bytes], first: int):
@@ -142,7 +221,7 @@ def _parse_libsvm(source: Source, lines: list[bytes], first: int):
 
 
 def _first_bad_line(lines: list[bytes]) -> int:
-    """Return the index of the first line that cannot be read, by halving."""
+    """Return the index of the first line that cannot be read, by bisection."""
     good, bad = 0, len(lines)
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -160,7 +239,7 @@ def _libsvm_frame(source: Source, X: sparse.csr_matrix, y, names: list[str] | No
     if X.shape[1] > MOST_LIBSVM_FEATURES:
         raise InvalidDataError(
             f"{source.name} has {X.shape[1]} features, too many for a table of columns. Load it "
-            "with sklearn.datasets.load_svmlight_file: the estimators take sparse rows."
+            "with sklearn.datasets.load_svmlight_file: the estimators take sparse matrices."
         )
     frame = pd.DataFrame(X.toarray(), columns=[f"f{i}" for i in range(X.shape[1])])
     if names is not None:

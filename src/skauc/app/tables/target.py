@@ -1,17 +1,16 @@
-"""Take a table apart: features, which rows are positive, and weights."""
+"""Split a table into features, labels and weights."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-
-_MOST_LISTED = 10
+from skauc.preprocessing.names import check_column_name, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,16 +20,16 @@ class LabelledTable:
     Attributes
     ----------
     X : pandas.DataFrame
-        The columns to learn from.
+        The features.
     y : ndarray of shape (n_samples,), bool
         Which rows are positive.
     weights : ndarray of shape (n_samples,) or None
-        Their weights, where there are some.
+        The weights of the rows, if there are any.
     labels : tuple
         The values of the target that stand for False and for True.
     """
 
-    X: object
+    X: Any
     y: np.ndarray
     weights: np.ndarray | None
     labels: tuple
@@ -46,20 +45,25 @@ def split_target(
     frame : pandas.DataFrame
         The table.
     target : str
-        Name of the column to predict, of two different values. Rows in which it is missing are
-        left out, with a warning.
+        Name of the column to predict, which has two distinct values. Rows in which it is missing
+        are left out, with a warning.
     positive : object, default=None
-        The value that is to rank high; None is the rarer one, and the larger one of two equally
-        frequent ones. Its text will do: "1" for 1.
+        The value that should rank high. By default it is the larger value in sorted order, as in
+        scikit-learn: 1 of 0 and 1, "yes" of "no" and "yes". Text is accepted for numbers: "1"
+        for 1.
     drop : sequence of str, default=()
-        Columns that are not to be learnt from.
+        Columns that are not features.
     weights : str, default=None
-        Name of the column that holds the weights of the rows.
+        Name of the column with the weights of the rows.
 
     Returns
     -------
     table : LabelledTable
         With ``X``, ``y``, ``weights`` and ``labels``.
+
+    See Also
+    --------
+    is_positive_ambiguous : Tell whether the default for ``positive`` is likely to be wrong.
 
     Examples
     --------
@@ -70,35 +74,56 @@ def split_target(
     >>> table.y.tolist(), table.labels
     ([False, True, False], ('no', 'yes'))
     """
-    asked_for = [target, *drop, *([] if weights is None else [weights])]
-    for name in asked_for:
-        _check_name(name, list(frame.columns))
+    not_features = [target, *drop, *([] if weights is None else [weights])]
+    for name in not_features:
+        check_column_name(name, list(frame.columns))
     frame = _with_known_target(frame, target)
     negative, positive = _labels(frame[target], positive)
-    X = frame.drop(columns=list(dict.fromkeys(asked_for)))
+    X = frame.drop(columns=list(dict.fromkeys(not_features)))
     if X.shape[1] == 0:
         raise InvalidDataError(
-            f"The table has no column to learn from besides {', '.join(map(repr, asked_for))}. "
-            "Pass a table with features."
+            f"The table has no features besides {', '.join(map(repr, not_features))}. "
+            "Pass a table with at least one more column."
         )
     y = (frame[target] == positive).to_numpy(dtype=bool)
     row_weights = None if weights is None else _check_weights(frame[weights])
     return LabelledTable(X, y, row_weights, (negative, positive))
 
 
-def _check_name(name, names: list) -> None:
-    if name in names:
-        return
-    by_lower = {str(known).lower(): known for known in names}
-    near = get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.5)
-    advice = (
-        f"Did you mean {by_lower[near[0]]!r}?" if near else f"The columns are {_listed(names)}."
-    )
-    raise InvalidParameterError(f"The table has no column {name!r}. {advice}")
+def is_positive_ambiguous(column) -> bool:
+    """Tell whether the larger label in sorted order is likely not the one that should rank high.
+
+    That is so if the labels are text and the first in sorted order is rarer: of "fraud" and
+    "legit", "legit" is larger, and "fraud" is probably meant.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        The target.
+
+    Returns
+    -------
+    is_ambiguous : bool
+        False as well if there are not exactly two labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skauc.app.tables import is_positive_ambiguous
+    >>> is_positive_ambiguous(pd.Series(["fraud", "legit", "legit"]))
+    True
+    >>> is_positive_ambiguous(pd.Series(["no", "yes", "no"]))
+    False
+    """
+    counts = _label_counts(column)
+    if len(counts) != 2 or not all(isinstance(label, str) for label in counts):
+        return False
+    smaller, larger = sorted(counts)
+    return counts[smaller] < counts[larger]
 
 
 def _with_known_target(frame, target: str):
-    """Return the rows in which the target is not missing; a warning tells of the others."""
+    """Return the rows in which the target is not missing, and warn about the others."""
     missing = frame[target].isna().to_numpy()
     if missing.all():
         raise InvalidDataError(
@@ -108,37 +133,50 @@ def _with_known_target(frame, target: str):
         return frame
     warnings.warn(
         f"The target {target!r} is missing in {np.count_nonzero(missing):,} of {len(frame):,} "
-        f"rows, the first of them row {int(np.argmax(missing))}: these rows are left out.",
+        f"rows, first in row {int(np.argmax(missing))}. These rows are left out.",
         stacklevel=3,
     )
     known = frame[~missing]
     labels = known[target]
-    if labels.dtype.kind == "f" and (labels % 1 == 0).all():  # of 0 and 1, gaps make 0.0 and 1.0
+    if labels.dtype.kind == "f" and (labels % 1 == 0).all():  # a gap turns 0 and 1 into floats
         known = known.assign(**{target: labels.astype(np.int64)})
     return known
 
 
-def _labels(column, positive) -> tuple:
-    """Return the negative and the positive value of the target."""
+def _label_counts(column) -> dict:
+    """Return the labels that occur, the most frequent first, and how often they do."""
     counts = column.value_counts()
     counts = counts[counts > 0]
-    labels = counts.index.tolist()
+    return dict(zip(counts.index.tolist(), counts.tolist(), strict=True))
+
+
+def _labels(column, positive) -> tuple:
+    """Return the negative and the positive value of the target."""
+    labels = list(_label_counts(column))
     if len(labels) != 2:
         values = "one value" if len(labels) == 1 else f"{len(labels)} values"
         raise InvalidDataError(
-            f"The target {column.name!r} must have two values; it has {values}: {_listed(labels)}. "
-            "Choose another target, or make it a question of yes and no."
+            f"The target {column.name!r} must have two values; it has {values}: {listed(labels)}. "
+            "Choose another target, or turn it into a yes-or-no column."
         )
     if positive is None:
-        frequent, rare = sorted(labels, key=lambda label: (-counts[label], label))
-        return frequent, rare
+        return _sorted_labels(labels)
     for negative, label in (labels, labels[::-1]):
         if label == positive or str(label) == str(positive):
             return negative, label
     raise InvalidParameterError(
-        f"`positive` must be a value of the target {column.name!r}, {_listed(labels)}; got "
-        f"{positive!r}. Use one of the two."
+        f"`positive` must be a value of the target {column.name!r}, {labels[0]!r} or "
+        f"{labels[1]!r}; got {positive!r}."
     )
+
+
+def _sorted_labels(labels: list) -> tuple:
+    """Return two labels in sorted order; labels of different types are compared as text."""
+    try:
+        smaller, larger = sorted(labels)
+    except TypeError:
+        smaller, larger = sorted(labels, key=str)
+    return smaller, larger
 
 
 def _check_weights(column) -> np.ndarray:
@@ -147,19 +185,13 @@ def _check_weights(column) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise InvalidDataError(
             f"The weights {column.name!r} must be numbers; got values like {column.iloc[0]!r}. "
-            "Name a column of numbers."
+            "Choose a column of numbers."
         ) from error
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InvalidDataError(
             f"The weights {column.name!r} must be finite and at least 0; got {weights[row]} in "
-            f"row {row}. Give a row that is not to count the weight 0."
+            f"row {row}. Use the weight 0 for rows that should not count."
         )
     return weights
-
-
-def _listed(values: list) -> str:
-    words = ", ".join(repr(value) for value in values[:_MOST_LISTED])
-    more = len(values) - _MOST_LISTED
-    return f"{words} and {more} more" if more > 0 else words

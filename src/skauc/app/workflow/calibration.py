@@ -1,4 +1,4 @@
-"""Probabilities in the order of the scores, from scores of rows that the model had not seen."""
+"""Probabilities in the order of the scores, calibrated on rows that were not trained on."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from sklearn.pipeline import Pipeline
 from skauc.app.tables import LabelledTable
 from skauc.app.workflow.splitting import split_rows, take_rows
 
-# From this many rows on a part is held out; below, folds are fitted again.
+# Tables with at least this many rows are calibrated on a held-out part, smaller ones on folds.
 MANY_ROWS = 20_000
 MOST_HELD_OUT = 20_000
 N_FOLDS = 5
-# A class with fewer rows than this cannot be calibrated on.
+# A class needs at least this many rows for a calibration.
 FEWEST_TO_CALIBRATE = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """A model, with probabilities unless a note says why not."""
+    """A model with probabilities, or a note that says why it has none."""
 
     model: object
     note: str | None = None
 
 
 def held_out_for_calibration(table: LabelledTable, seed: int) -> tuple:
-    """Return the rows to learn from, and some to calibrate on, None where rows are few."""
+    """Return the training rows, and the rows to calibrate on or None if there are few rows."""
     if len(table.y) < MANY_ROWS or _n_fewest(table) < 10 * FEWEST_TO_CALIBRATE:
         return table, None
     return split_rows(table, min(len(table.y) // 10, MOST_HELD_OUT), seed)
@@ -40,10 +40,10 @@ def held_out_for_calibration(table: LabelledTable, seed: int) -> tuple:
 def calibrate(
     pipeline: Pipeline, learning: LabelledTable, held_out: LabelledTable | None, seed: int
 ) -> Calibrated:
-    """Wrap a fitted pipeline so that it gives probabilities, by a logistic map of its scores.
+    """Wrap a fitted pipeline so that it gives probabilities, by a logistic function of its scores.
 
-    Such a map (Platt's) rises, so that probabilities rank as the scores do. The threshold stays
-    that of the pipeline: the probability of a score of 0.
+    The function (Platt's) increases, so that probabilities rank as the scores do. The threshold
+    stays that of the pipeline: the probability of a score of 0.
     """
     if _n_fewest(learning) < FEWEST_TO_CALIBRATE:
         return Calibrated(
@@ -59,8 +59,7 @@ def calibrate(
     if not calibrator.a_ < 0:
         return Calibrated(
             pipeline,
-            "Rows that it had not seen were ranked no better than by chance: it gives no "
-            "probabilities.",
+            "New rows were ranked no better than by chance, so the model gives no probabilities.",
         )
     return Calibrated(_with_threshold(model, float(calibrator.predict(np.zeros(1))[0]), rows))
 
@@ -70,7 +69,7 @@ def _n_fewest(table: LabelledTable) -> int:
 
 
 def _cross_fitted_scores(pipeline: Pipeline, table: LabelledTable, seed: int) -> np.ndarray:
-    """Return scores of all rows, each from a fit of the same settings to the other folds."""
+    """Return the scores of all rows, each by a model fitted to the other folds."""
     preprocessor, ranker = pipeline.named_steps["table"], pipeline.named_steps["ranker"]
     ranker = getattr(ranker, "best_estimator_", ranker)
     scores = np.empty(len(table.y))
@@ -83,14 +82,14 @@ def _cross_fitted_scores(pipeline: Pipeline, table: LabelledTable, seed: int) ->
 
 
 def _calibrated(pipeline: Pipeline, rows: LabelledTable, scores: np.ndarray):
-    """Return the pipeline in scikit-learn's wrapper, its map fitted to the given scores."""
+    """Return the pipeline in scikit-learn's wrapper, calibrated on the given scores."""
     few = _some_of_each_class(rows)
     model = CalibratedClassifierCV(FrozenEstimator(pipeline), method="sigmoid")
     model.fit(few.X, few.y)
     calibrated = model.calibrated_classifiers_[0]
-    # The wrapper has fitted the map to scores of rows that the pipeline may have learnt from.
+    # The wrapper was fitted to scores of rows that the pipeline may have been trained on.
     calibrated.calibrators[0].fit(scores, rows.y.astype(int), rows.weights)
-    # As after a fit of the whole: one fitted pipeline inside, and how it is made outside.
+    # As after a fit of the wrapper: the fitted pipeline inside, an unfitted one as parameter.
     calibrated.estimator, model.estimator = pipeline, clone(pipeline)
     return model
 

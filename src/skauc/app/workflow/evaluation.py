@@ -1,4 +1,4 @@
-"""How good scores are, and what thresholds do."""
+"""Measures of scores, and the errors at thresholds."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from skauc.app.workflow.scoring import ScoredRows
+from skauc.exceptions import InvalidParameterError
 from skauc.metrics import AUCInterval, OperatingPoints, auc_interval, operating_points, partial_auc
 from skauc.validation import check_scored
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """What one threshold does.
+    """The errors at one threshold.
 
     Attributes
     ----------
     wanted : str
-        What it was chosen for.
+        What the threshold was chosen for.
     threshold : float or None
-        Flag a row if its probability, or its score for a model without, is at least this; None
-        where no threshold does what was wanted.
+        Rows with at least this probability (or score, for a model without probabilities) are
+        flagged. None if no threshold does what was wanted.
     true_positives, false_positives, false_negatives, true_negatives : float
         Numbers of rows, or sums of their weights.
     """
@@ -36,36 +37,36 @@ class OperatingPoint:
 
     @property
     def recall(self) -> float:
-        """Share of the positive rows that is flagged."""
+        """The share of positive rows that are flagged."""
         return self.true_positives / (self.true_positives + self.false_negatives)
 
     @property
     def precision(self) -> float | None:
-        """Share of the flagged rows that is positive, None where nothing is flagged."""
+        """The share of flagged rows that are positive. None if no row is flagged."""
         flagged = self.true_positives + self.false_positives
         return self.true_positives / flagged if flagged else None
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Figures from rows with known labels.
+    """Measures from rows with known labels.
 
     Attributes
     ----------
     n_rows, n_positive : int
-        Numbers of rows.
+        Number of rows and of positive rows.
     auc : AUCInterval
-        With its 95 % limits.
+        The AUC with its 95 % interval.
     partial_auc : float
-        The standardised one up to ``max_fpr``.
+        The standardised partial AUC up to ``max_fpr``.
     max_fpr : float
-        The share of false alarms up to which it goes.
+        The largest false positive rate of the partial AUC.
     average_precision : float
         The mean precision over all recalls.
     own : OperatingPoint
-        What the model's threshold does.
+        The errors at the threshold of the model.
     wanted : tuple of OperatingPoint
-        What other thresholds do.
+        The errors at other thresholds.
     """
 
     n_rows: int
@@ -89,37 +90,39 @@ def evaluate_rows(
     precisions: tuple[float, ...] = (),
     costs: tuple[float, float] | None = None,
 ) -> Evaluation:
-    """Work out how good scores are.
+    """Measure how good scores are.
 
     Parameters
     ----------
     rows : ScoredRows
-        What a model says of the rows.
+        The output of a model.
     positive : ndarray of bool
-        Which of them are positive.
+        Whether each row is positive.
     weights : ndarray, default=None
-        How much each counts.
+        Sample weights.
     threshold : float, default=None
-        The threshold by which rows were flagged, to be shown with what it did.
+        The threshold at which rows were flagged.
     max_fpr : float, default=0.1
-        For the partial AUC.
+        The largest false positive rate of the partial AUC.
     recalls, precisions : tuple of float
-        Find a threshold for each.
+        Find a threshold for each of these.
     costs : tuple of two floats, default=None
-        Of a false alarm and of a miss: find the threshold of least cost.
+        The cost of a false alarm and of a miss. Find the threshold with the least cost.
 
     Returns
     -------
     evaluation : Evaluation
-        The figures.
+        The measures.
     """
+    if costs is not None:
+        _check_costs(costs)
     scores, labels, counts = check_scored(positive, rows.ranking, weights, True)
     as_metric = {"y_true": labels, "y_score": scores, "sample_weight": counts}
     points = operating_points(scores, labels, counts)
     entries = [(f"recall of {recall:g}", points.at_recall(recall)) for recall in recalls]
     entries += [(f"precision of {each:g}", points.at_precision(each)) for each in precisions]
     if costs is not None:
-        name = f"least cost ({costs[0]:g} a false alarm, {costs[1]:g} a miss)"
+        name = f"least cost ({costs[0]:g} per false alarm, {costs[1]:g} per miss)"
         entries.append((name, points.at_least_cost(*costs)))
     return Evaluation(
         n_rows=len(positive),
@@ -131,6 +134,15 @@ def evaluate_rows(
         own=_own_point(rows, positive, weights, threshold),
         wanted=tuple(_point(points, name, entry) for name, entry in entries),
     )
+
+
+def _check_costs(costs: tuple[float, float]) -> None:
+    for cost in costs:
+        if not (np.isfinite(cost) and cost >= 0):
+            raise InvalidParameterError(
+                f"`costs` must be finite and at least 0; got {costs[0]:g} per false alarm and "
+                f"{costs[1]:g} per miss."
+            )
 
 
 def _own_point(rows: ScoredRows, positive, weights, threshold) -> OperatingPoint:
@@ -157,5 +169,5 @@ def _point(points: OperatingPoints, name: str, entry: int | None) -> OperatingPo
 
 
 def _count(value: float) -> float:
-    """Return a whole number as an int."""
+    """Return a count as an integer if it is one."""
     return int(value) if value == int(value) else float(value)

@@ -1,4 +1,4 @@
-"""What a fitted model is made of, in the units of the table it was trained on."""
+"""The parts of a fitted model, in the units of the table it was trained on."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.exceptions import InvalidParameterError
+from skauc.model import Model
 from skauc.preprocessing import TablePreprocessor
-from skauc.unwrapping import OpenedModel, as_dense, open_model
+from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 
 TABLE_UNITS = "units of the table"
-INNER_UNITS = "units that the classifier sees, for the steps before it cannot be undone"
+INNER_UNITS = "units of the classifier, because the steps before it cannot be undone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,23 +26,23 @@ class ModelParts:
     n_basis : int
         Number of centres.
     n_numbers : int
-        Numbers that the classifier keeps: centres, coefficients, scales, linear part, intercept.
+        Numbers that a score needs: centres, coefficients, scales, linear part, intercept.
     parameters : dict
-        The settings of the classifier, those that were chosen for it included.
+        The parameters of the classifier, including those that a search chose.
     features : list of str
-        What the classifier sees.
+        The features of the classifier.
     length_scales : ndarray of shape (n_features,)
-        Distances along each feature count over its length scale.
+        Distances along each feature are divided by its length scale.
     relevance : ndarray of shape (n_features,) or None
-        How far the training rows spread along each feature, in length scales.
+        The spread of the training rows along each feature, in length scales.
     linear_coef : ndarray of shape (n_features,)
-        The linear part, zeros without one.
+        The coefficients of the linear part; zeros without one.
     coef : ndarray of shape (n_basis,)
         The coefficients of the centres.
     centres : dict of str to list
-        The values of the centres, a column at a time.
+        The values of the centres, by column.
     units : str
-        What these values are in.
+        The units of these values.
     """
 
     estimator: str
@@ -58,52 +59,54 @@ class ModelParts:
 
 
 def describe_model(model) -> ModelParts:
-    """Take a model apart.
+    """Return the parts of a model.
 
     Parameters
     ----------
     model : estimator
-        A fitted model with an estimator of skauc's at its end.
+        A fitted estimator of skauc, or a pipeline or wrapper around one.
 
     Returns
     -------
     parts : ModelParts
-        Its parts; a model without centres, or of several models, has none.
+        Its parts. A model without centres, and an ensemble of several models, has none.
     """
-    opened = open_model(model)
+    opened = unwrap(model)
     classifier = opened.classifier
     if classifier is None:
         none = np.zeros(0)
         return ModelParts("ensemble", 0, 0, {}, [], none, None, none, none, {}, "")
     if opened.model is None:
         raise InvalidParameterError(
-            "`model` must have an estimator of skauc's at its end; got "
-            f"{type(classifier).__name__}."
+            f"`model` must end with an estimator of skauc; got {type(classifier).__name__}."
         )
-    n_features = classifier.n_features_in_
-    coef = np.ravel(getattr(classifier, "dual_coef_", np.zeros(0)))
-    centres = getattr(classifier, "basis_vectors_", np.zeros((0, n_features)))
-    linear_coef = getattr(classifier, "coef_", np.zeros(n_features))
-    linear_coef = np.ravel(getattr(classifier, "linear_coef_", linear_coef))
-    length_scales = getattr(classifier, "length_scales_", np.ones(n_features))
-    scaling = getattr(classifier, "scaling_", None)
-    if scaling is not None:
-        length_scales = 1.0 / scaling.along_features(1.0 / length_scales)
-        linear_coef = scaling.slopes_by_feature(linear_coef)
-    values, units = _in_original_units(opened, as_dense(centres))
+    length_scales, linear_coef = _along_features(classifier, opened.model)
+    values, units = _in_original_units(opened, as_dense(opened.model.centres))
     return ModelParts(
         estimator=type(classifier).__name__,
-        n_basis=len(coef),
+        n_basis=len(opened.model.coef),
         n_numbers=opened.model.n_numbers,
         parameters=_parameters(classifier),
         features=opened.feature_names(),
         length_scales=length_scales,
         relevance=getattr(classifier, "feature_relevance_", None),
         linear_coef=linear_coef,
-        coef=coef,
+        coef=np.ravel(opened.model.coef),
         centres=values,
         units=units,
     )
+
+
+def _along_features(classifier, model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return the length scales and the linear coefficients by feature."""
+    n_features = classifier.n_features_in_
+    length_scales = getattr(classifier, "length_scales_", np.ones(n_features))
+    linear_coef = np.zeros(n_features) if model.linear_coef is None else model.linear_coef
+    linear_coef = np.ravel(linear_coef)
+    if model.scaling is None:
+        return length_scales, linear_coef
+    length_scales = 1.0 / model.scaling.along_features(1.0 / length_scales)
+    return length_scales, model.scaling.slopes_by_feature(linear_coef)
 
 
 def _parameters(classifier) -> dict:
@@ -114,9 +117,9 @@ def _parameters(classifier) -> dict:
     return shown | {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
 
 
-def _in_original_units(opened: OpenedModel, centres: np.ndarray) -> tuple[dict[str, list], str]:
-    """Return the columns of the centres, and the units they are in."""
-    scaling, steps = getattr(opened.classifier, "scaling_", None), opened.steps
+def _in_original_units(opened: UnwrappedModel, centres: np.ndarray) -> tuple[dict[str, list], str]:
+    """Return the columns of the centres and their units."""
+    scaling, steps = opened.model.scaling, opened.steps
     if scaling is not None:
         centres = scaling.inverse(centres)
     if len(steps) == 1 and isinstance(steps[0], TablePreprocessor) and len(centres):

@@ -1,4 +1,4 @@
-"""What a model file tells about its training, in the words of the table it was trained on."""
+"""What a model file says about the table it was trained on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ModelFacts:
     target : str or None
         The column that the model predicts.
     left_out : tuple of str
-        Columns that the model does not look at: the target, the weights, those that were dropped.
+        Columns that are not features: the target, the weights and the dropped columns.
     """
 
     labels: tuple
@@ -31,7 +31,7 @@ class ModelFacts:
 
     @classmethod
     def of(cls, model, summary: Mapping) -> ModelFacts:
-        """Return what the summary in the file says, or what the model itself knows."""
+        """Return what the summary in the file says, or what follows from the model."""
         labels = summary.get("labels")
         if not isinstance(labels, list) or len(labels) != 2:
             labels = [_plain(label) for label in model.classes_]
@@ -40,20 +40,20 @@ class ModelFacts:
 
     @classmethod
     def from_table(cls, table: LabelledTable, target: str, left_out) -> ModelFacts:
-        """Return what is known when training."""
+        """Return what is known at training time."""
         labels = tuple(_plain(label) for label in table.labels)
         return cls(labels, target, tuple(dict.fromkeys((target, *left_out))))
 
     def as_summary(self) -> dict:
-        """Return what goes into the file."""
+        """Return the entries of the summary in the file."""
         return asdict(self) | {"labels": list(self.labels), "left_out": list(self.left_out)}
 
     def features(self, frame):
-        """Return a table without the columns that the model does not look at."""
+        """Return a table without the columns that are not features."""
         return frame.drop(columns=[name for name in self.left_out if name in frame.columns])
 
     def split(self, frame, target: str | None, weights: str | None) -> LabelledTable:
-        """Take a table with known labels apart, with the model's labels."""
+        """Split a table with known labels into features, labels and weights."""
         target = target or self.target
         table = split_target(
             frame, target, positive=_matching(self.labels[1], frame, target), weights=weights
@@ -62,13 +62,13 @@ class ModelFacts:
             raise InvalidDataError(
                 f"The target {target!r} has the values {table.labels[0]!r} and "
                 f"{table.labels[1]!r}; the model was fitted to {self.labels[0]!r} and "
-                f"{self.labels[1]!r}. Leave other rows out, or name the right column."
+                f"{self.labels[1]!r}. Remove other rows, or name another column."
             )
         return LabelledTable(self.features(table.X), table.y, table.weights, self.labels)
 
 
 def _matching(label, frame, target: str):
-    """Return the value in the table that is written like the label: 1 is 1.0, "1" and "1.0"."""
+    """Return the value in the table that equals the label as text: 1, 1.0, "1" and "1.0" do."""
     if target not in frame.columns:
         return label
     values = frame[target].dropna().unique().tolist()

@@ -1,4 +1,4 @@
-"""What a model says of rows, in one pass over them: score, probability, label."""
+"""Scores, probabilities and labels of rows, in one pass over them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.unwrapping import open_model, positive_probabilities, ranking_scores
+from skauc.exceptions import InvalidParameterError
+from skauc.unwrapping import positive_probabilities, ranking_scores, unwrap
 
-# Rows that are prepared and scored at a time.
+# Number of rows that are prepared and scored at once.
 CHUNK_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """What a model says of rows.
+    """The output of a model for some rows.
 
     Attributes
     ----------
     scores : ndarray of shape (n_samples,)
-        Higher for rows that look more positive.
+        Scores that rank the rows. Higher means more likely positive.
     probabilities : ndarray of shape (n_samples,) or None
-        Of the positive class; None for a model without.
+        Probabilities of the positive class. None for a model without probabilities.
     flagged : ndarray of shape (n_samples,), bool
-        Which rows are predicted positive.
+        Whether each row is predicted positive.
     """
 
     scores: np.ndarray
@@ -32,7 +33,7 @@ class ScoredRows:
 
     @property
     def ranking(self) -> np.ndarray:
-        """What thresholds are for: probabilities, or scores where there are none."""
+        """What a threshold is compared with: the probabilities, or the scores without them."""
         return self.scores if self.probabilities is None else self.probabilities
 
 
@@ -42,19 +43,22 @@ class RowScorer:
     Parameters
     ----------
     model : estimator
-        A fitted binary classifier; wrappers around one of skauc's are taken apart, so that each
-        row is prepared and scored once.
+        A fitted binary classifier. Wrappers around a classifier of skauc are unwrapped, so that
+        each row is prepared and scored once.
     threshold : float, default=None
-        The probability (the score, for a model without) from which on a row is flagged. None is
-        the model's own.
+        Rows with at least this probability are flagged. For a model without probabilities it is
+        a score. None uses the threshold of the model.
     """
 
     def __init__(self, model, threshold: float | None = None):
-        self.model, self.opened = model, open_model(model)
+        self.model, self.opened = model, unwrap(model)
+        has_probabilities = hasattr(model, "predict_proba")
+        if threshold is not None:
+            _check_threshold(threshold, has_probabilities)
         wanted = self.opened.threshold if threshold is None else threshold
-        # Classifiers flag what is above their middle, wrappers what is at least their threshold.
+        # Classifiers flag scores above their middle, wrappers scores of at least their threshold.
         self.is_flagged = np.greater if wanted is None else np.greater_equal
-        middle = 0.5 if hasattr(model, "predict_proba") else 0.0
+        middle = 0.5 if has_probabilities else 0.0
         self.threshold = middle if wanted is None else float(wanted)
 
     def __call__(self, X) -> ScoredRows:
@@ -68,7 +72,7 @@ class RowScorer:
         Returns
         -------
         rows : ScoredRows
-            What the model says of them.
+            Scores, probabilities and predictions.
         """
         parts = [self._score(X[i : i + CHUNK_ROWS]) for i in range(0, len(X), CHUNK_ROWS)]
         if len(parts) == 1:
@@ -91,3 +95,14 @@ class RowScorer:
             return ranking_scores(self.model, X), positive_probabilities(self.model, X)
         scores = ranking_scores(classifier, self.opened.transform(X))
         return scores, None if calibrator is None else calibrator.predict(scores)
+
+
+def _check_threshold(threshold: float, has_probabilities: bool) -> None:
+    if has_probabilities and not 0 <= threshold <= 1:
+        hint = f" Did you mean {threshold / 100:g}?" if 1 < threshold <= 100 else ""
+        raise InvalidParameterError(
+            "`threshold` must be from 0 to 1, because the model gives probabilities; got "
+            f"{threshold:g}.{hint}"
+        )
+    if not np.isfinite(threshold):
+        raise InvalidParameterError(f"`threshold` must be a finite number; got {threshold:g}.")

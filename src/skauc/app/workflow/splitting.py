@@ -1,4 +1,4 @@
-"""Rows that are kept away from a fit."""
+"""Test rows that are set aside from a table."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from sklearn.model_selection import train_test_split
 
 from skauc.app.tables import LabelledTable
 
-# A class with fewer rows than this has none to spare for a test.
+# A class needs at least this many rows for a test.
 FEWEST_TO_TEST = 10
 
 
 @dataclass(frozen=True, eq=False)
 class TableParts:
-    """Rows to learn from, and rows to test on, None where there are none to spare."""
+    """Training rows, and test rows or None if there are too few rows."""
 
     train: LabelledTable
     test: LabelledTable | None
 
 
 def split_off_test(table: LabelledTable, share: float, seed: int) -> TableParts:
-    """Split off a stratified part of the rows, if both classes have enough of them.
+    """Set a stratified part of the rows aside, if both classes have enough of them.
 
     Parameters
     ----------
     table : LabelledTable
         The rows.
     share : float
-        The part of them to test on, at least 0 and below 1.
+        The share of test rows, at least 0 and below 1.
     seed : int
-        Draws them.
+        Random seed.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def take_rows(table: LabelledTable, rows: np.ndarray) -> LabelledTable:
     table : LabelledTable
         The rows.
     rows : ndarray of int
-        Their numbers.
+        Their indices.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Train a model on a table: preparation, tuning, the fit, probabilities, a threshold.
+"""Train a model on a table: prepare, tune, fit, calibrate.
 
-The model is ``Pipeline(TablePreprocessor, SparseKernelAUC or SparseKernelAUCCV)``, in a
-`CalibratedClassifierCV` that gives probabilities in the order of the scores, in a
-`FixedThresholdClassifier` that keeps the pipeline's own threshold: half is no threshold for rare
-events. Labels are False and True.
+The model is ``Pipeline(TablePreprocessor, SparseKernelAUC or SparseKernelAUCCV)`` inside a
+`CalibratedClassifierCV`, which gives probabilities in the order of the scores, inside a
+`FixedThresholdClassifier`, which keeps the threshold of the pipeline: a probability of 0.5 is
+too high for rare events. Labels are False and True.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from skauc.app.tables import LabelledTable
 from skauc.app.workflow.calibration import Calibrated, calibrate, held_out_for_calibration
 from skauc.preprocessing import TablePreprocessor
 from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
-from skauc.sparse.fitting import balanced_sample
+from skauc.sparse.sampling import balanced_sample
 
-# Larger tables are tuned on a sample of this many rows, and fitted as a whole.
+# Larger tables are tuned on a sample of this many rows, and then fitted to all rows.
 MOST_TUNED = 10_000
 N_FOLDS = 5
-# Refinement holds out rows of both classes to stop itself; fewer than these tell it nothing.
+# Refinement needs validation rows of both classes, and is skipped with fewer rows than this.
 FEWEST_TO_REFINE = 10
 
 Watch = Callable[..., AbstractContextManager]
 
 
 def unwatched(stage: str, n_tasks: int | None = None) -> AbstractContextManager:
-    """Watch nothing."""
+    """Report no progress."""
     return nullcontext(())
 
 
@@ -42,9 +42,9 @@ class Recipe:
     Attributes
     ----------
     n_basis : int
-        Number of centres, the largest one that tuning may choose.
+        Number of centres; with tuning, the largest number.
     tune : bool
-        Whether to choose the other parameters by cross-validation.
+        Whether to choose the parameters by cross-validation.
     calibrate : bool
         Whether to add probabilities.
     engine : str
@@ -52,7 +52,9 @@ class Recipe:
     n_jobs : int or None
         As in `SparseKernelAUC`.
     seed : int
-        Draws everything that is drawn.
+        Random seed.
+    numeric, category, date : tuple of str
+        Columns to read as this kind, as in `TablePreprocessor`.
     """
 
     n_basis: int = 64
@@ -61,11 +63,14 @@ class Recipe:
     engine: str = "auto"
     n_jobs: int | None = None
     seed: int = 0
+    numeric: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A model, and how it came about.
+    """A model and how it was trained.
 
     Attributes
     ----------
@@ -76,11 +81,11 @@ class Trained:
     cv_auc : float or None
         Their cross-validated AUC.
     n_tuned : int
-        Rows that it was tuned on.
+        Number of rows that the parameters were tuned on.
     notes : tuple of str
-        What the user should know about it.
+        What the user should know.
     is_interrupted : bool
-        Whether the training ended before it was done.
+        Whether an interrupt ended the training.
     """
 
     model: object
@@ -92,41 +97,55 @@ class Trained:
 
 
 def too_good_columns(table: LabelledTable) -> list[str]:
-    """Return the columns that alone separate the classes, the best first.
+    """Return the columns that separate the classes alone, the best first.
 
-    They are often recorded after the outcome, or made from it.
+    Such columns are often recorded after the outcome, or derived from it.
     """
-    from skauc.report.rows import Rows
-    from skauc.report.warnings import leak_suspects
+    from skauc.report.data_warnings import leak_suspects
+    from skauc.report.rows import LabelledRows
 
     weights = np.ones(len(table.y))
-    return [name for _, name in leak_suspects(Rows(table.X, table.y, weights))]
+    return [name for _, name in leak_suspects(LabelledRows(table.X, table.y, weights))]
 
 
-def train_model(table: LabelledTable, recipe: Recipe, watch: Watch = unwatched) -> Trained:
+def train_model(
+    table: LabelledTable,
+    recipe: Recipe,
+    watch: Watch = unwatched,
+    on_prepared: Callable[[TablePreprocessor], None] | None = None,
+) -> Trained:
     """Train a model on all rows of a table.
 
     Parameters
     ----------
     table : LabelledTable
-        The rows to learn from.
+        The training rows.
     recipe : Recipe
         How to train.
     watch : callable
-        Called as ``watch(stage, n_tasks)`` for each stage; returns a context manager that gives
+        Called as ``watch(stage, n_tasks)`` for each stage. Returns a context manager that yields
         the callbacks for the estimator of that stage.
+    on_prepared : callable, default=None
+        Called with the fitted preprocessor before the search begins.
 
     Returns
     -------
     trained : Trained
-        The model. Interrupted from the keyboard once there is one, it is the model reached.
+        The model. After an interrupt it is the best model so far, if there is one.
     """
     learning, held_out = table, None
     if recipe.calibrate:
         learning, held_out = held_out_for_calibration(table, recipe.seed)
-    preprocessor = TablePreprocessor(random_state=recipe.seed)
+    preprocessor = TablePreprocessor(
+        random_state=recipe.seed,
+        numeric=recipe.numeric,
+        category=recipe.category,
+        date=recipe.date,
+    )
     with watch("Preparing the columns"):
         X = preprocessor.fit_transform(learning.X, learning.y)
+    if on_prepared is not None:
+        on_prepared(preprocessor)
     rows = replace(learning, X=X)
     trained = _with_ranker(rows, recipe, watch)
     pipeline = Pipeline([("table", preprocessor), ("ranker", trained.model)])
@@ -147,7 +166,7 @@ def _with_probabilities(trained: Trained, calibrated: Calibrated) -> Trained:
 
 
 def _with_ranker(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
-    """Fit the last step of the pipeline, in the way that the number of rows asks for."""
+    """Fit the last step of the pipeline, with a search if there are enough rows."""
     n_fewest = min(np.count_nonzero(rows.y), np.count_nonzero(~rows.y))
     untuned = SparseKernelAUC(
         recipe.n_basis,
@@ -167,7 +186,7 @@ def _with_ranker(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
 
 
 def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
-    """Tune; when the user ends it, keep the best model so far."""
+    """Tune; after an interrupt keep the best model so far."""
     search = SparseKernelAUCCV(
         n_basis=recipe.n_basis,
         engine=recipe.engine,
@@ -177,7 +196,7 @@ def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
     with watch("Tuning") as callbacks:
         search.set_callbacks(*callbacks)
         is_interrupted = _is_interrupted(search, rows)
-    note = "It has the best settings that were found before the interrupt."
+    note = "It has the best settings found before the interrupt."
     return Trained(
         search.set_callbacks(),
         search.best_params_,
@@ -189,7 +208,7 @@ def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
 
 
 def _is_interrupted(estimator, rows: LabelledTable) -> bool:
-    """Fit; tell whether the user has ended it with a model in hand."""
+    """Fit; return whether an interrupt ended the fit with a model."""
     try:
         estimator.fit(rows.X, rows.y, rows.weights)
     except KeyboardInterrupt:
@@ -200,9 +219,9 @@ def _is_interrupted(estimator, rows: LabelledTable) -> bool:
 
 
 def _tuned_on_a_sample(untuned, rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
-    """Choose on a part of the rows, then fit to all of them at the full size.
+    """Choose parameters on a part of the rows, then fit all rows with the full number of centres.
 
-    With more rows a larger model pays; the smallest good one on a sample is no guide.
+    More rows justify more centres than the search chooses on a sample.
     """
     numbers = np.arange(len(rows.y))
     sample = balanced_sample(rows.y, numbers, MOST_TUNED, np.random.RandomState(recipe.seed))
@@ -233,13 +252,13 @@ def _as_parameter(value):
 
 
 def _complete_means(results: dict) -> np.ndarray:
-    """Return the mean scores of settings that were tried on every fold, others as -inf."""
+    """Return the mean scores of the settings, -inf for those not tried on every fold."""
     splits = np.array([results[name] for name in results if name.startswith("split")])
     return np.where(np.isnan(splits).any(axis=0), -np.inf, results["mean_test_score"])
 
 
 def _fitted(ranker: SparseKernelAUC, rows: LabelledTable, trained: Trained, watch: Watch):
-    """Fit, and keep the model that was reached when the user ends it."""
+    """Fit; after an interrupt keep the model reached."""
     with watch("Adding centres", ranker.n_basis) as callbacks:
         ranker.set_callbacks(*callbacks)
         is_interrupted = _is_interrupted(ranker, rows)

@@ -1,0 +1,1 @@
+"""The cluster engine: traffic, overhead, failures, and a simulation of its cost."""

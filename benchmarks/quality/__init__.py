@@ -1,0 +1,1 @@
+"""AUC of our models and of peers."""

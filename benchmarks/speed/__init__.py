@@ -1,0 +1,1 @@
+"""Time and memory, as ratios to peers within one run."""

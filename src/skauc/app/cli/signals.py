@@ -1,0 +1,49 @@
+"""Signals: SIGTERM and SIGHUP end a command as Ctrl-C does, and no worker process outlives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+
+_received: list[int] = []
+
+
+def install_handlers() -> None:
+    """Turn SIGTERM and SIGHUP into a KeyboardInterrupt, unless the caller ignores them."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number, frame) -> None:
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def exit_code_of_interrupt() -> int:
+    """Return 130 after Ctrl-C, 143 after SIGTERM: 128 and the number of the signal."""
+    return 128 + (_received[-1] if _received else signal.SIGINT)
+
+
+def end_workers() -> None:
+    """End the worker processes that are left."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is not None:  # without it there is none
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
+def leave(code: int) -> None:
+    """End the program at once.
+
+    A pool of workers that is interrupted while it starts makes the interpreter wait for them
+    forever, so its clean-up is skipped. Temporary files of joblib are removed by its tracker.
+    """
+    end_workers()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(code)

@@ -1,0 +1,41 @@
+"""How long a fit is going to take, roughly."""
+
+from __future__ import annotations
+
+import os
+
+from skauc.app.workflow.training import MOST_TUNED, Recipe
+
+# Seconds of one core that searches with 64 centres took, by the number of rows. Fewer than 1000
+# rows are searched with repeated folds, at least 2000 with more steps of refinement.
+FEW_ROWS, MANY_ROWS = 1000, 2000
+PROCESS_START = 3.0
+
+
+def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
+    """Return about how many seconds a search takes; 0 without a search.
+
+    The number of columns matters little: the search costs grow with rows, folds and centres.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of training rows.
+    recipe : Recipe
+        How to train.
+
+    Returns
+    -------
+    seconds : float
+        Within a factor of three, on a machine that does nothing else.
+    """
+    if not recipe.tune:
+        return 0.0
+    n_cores = os.cpu_count() or 1
+    n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
+    n_tuned = min(n_rows, MOST_TUNED)
+    if n_tuned < FEW_ROWS:
+        work = 25 + 0.035 * n_tuned
+    else:
+        work = (0.006 if n_tuned < MANY_ROWS else 0.0115) * n_tuned
+    return PROCESS_START + work * recipe.n_basis / 64 / min(n_jobs, n_cores)

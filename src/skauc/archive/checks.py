@@ -1,0 +1,27 @@
+"""Checks of values that come from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skauc.archive.container import ArchiveError
+
+
+def require(condition: bool, what: str) -> None:
+    """Raise an error that names the part of the file that is wrong."""
+    if not condition:
+        raise ArchiveError(f"{what} not valid")
+
+
+def checked_array(array: Any, dtypes: tuple, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """Return an array if it has this shape and one of these types and is finite."""
+    is_valid = isinstance(array, np.ndarray) and array.dtype in dtypes and array.shape == shape
+    require(is_valid and bool(np.isfinite(array).all()), what)
+    return array
+
+
+def is_integer(value: Any, least: int, most: int) -> bool:
+    """Return whether a value of JSON is an integer between two bounds, both included."""
+    return type(value) is int and least <= value <= most

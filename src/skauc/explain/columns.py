@@ -1,0 +1,95 @@
+"""Which features of the classifier each column of the user's table becomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.preprocessing import Normalizer
+
+from skauc.unwrapping import UnwrappedModel, as_dense
+
+# Rows on which the effect of each column is tried out.
+N_PROBES = 500
+
+
+@dataclass(frozen=True, eq=False)
+class UserColumns:
+    """Names of the user's columns, and the column that each feature is computed from.
+
+    ``of_feature`` is None if a feature is computed from several columns.
+    """
+
+    names: list[str]
+    of_feature: np.ndarray | None
+
+
+def find_columns(model: UnwrappedModel, X, background, random_state) -> UserColumns:
+    """Find the columns of the user's table in the features of the classifier.
+
+    Scalers and imputers of scikit-learn keep their columns. For other steps, the values of one
+    column at a time are exchanged between rows: the features that change belong to this column.
+    """
+    names = column_names(X)
+    if all(_keeps_columns(step) for step in model.steps):
+        return UserColumns(names, np.arange(len(names)))
+    rows = stack(
+        take(X, _probes(X, random_state)), take(background, _probes(background, random_state))
+    )
+    own = np.arange(rows.shape[0])
+    other = random_state.permutation(len(own))
+    before = as_dense(model.transform(rows))
+    depends = np.zeros((len(names), before.shape[1]), dtype=bool)
+    for column in range(len(names)):
+        source = np.repeat(own[:, None], len(names), axis=1)
+        source[:, column] = other
+        depends[column] = (as_dense(model.transform(pick(rows, source))) != before).any(axis=0)
+    if (depends.sum(axis=0) > 1).any():
+        return UserColumns(names, None)
+    return UserColumns(names, depends.argmax(axis=0))
+
+
+def column_names(X) -> list[str]:
+    """Return the names of the columns of a table, x0, x1, ... for an array."""
+    if hasattr(X, "columns"):
+        return [str(name) for name in X.columns]
+    return [f"x{i}" for i in range(X.shape[1])]
+
+
+def take(X, rows: np.ndarray):
+    """Return some rows of a table."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def stack(X, Y):
+    """Return the rows of two tables with the same columns."""
+    if hasattr(X, "iloc"):
+        import pandas as pd
+
+        return pd.concat((X, Y), ignore_index=True)
+    return X.vstack(Y) if hasattr(X, "vstack") else np.concatenate((X, Y))
+
+
+def pick(X, source: np.ndarray):
+    """Return the table whose value in row i and column j is that of row ``source[i, j]``."""
+    if hasattr(X, "iloc"):
+        columns = [X.iloc[:, j].take(source[:, j]).array for j in range(X.shape[1])]
+        return type(X)(dict(enumerate(columns))).set_axis(X.columns, axis=1)
+    if hasattr(X, "to_series"):
+        return X.select(X.to_series(j).gather(source[:, j]) for j in range(X.shape[1]))
+    return np.take_along_axis(X, source, axis=0)
+
+
+def as_array(X) -> np.ndarray:
+    """Return the values of a table."""
+    return X.to_numpy() if hasattr(X, "to_numpy") else as_dense(X)
+
+
+def _keeps_columns(step) -> bool:
+    return isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer)
+
+
+def _probes(X, random_state) -> np.ndarray:
+    n_rows = X.shape[0]
+    return random_state.permutation(n_rows)[: min(n_rows, N_PROBES)]

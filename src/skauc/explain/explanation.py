@@ -1,0 +1,61 @@
+"""The result of an explanation, in the form that plots expect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Contributions of columns to scores.
+
+    The contributions of a row add up to its score minus the base value:
+    ``values.sum(axis=1) + base_values == scores``. The attributes have the names that the plots of
+    the package ``shap`` expect.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_columns)
+        Contribution of each column to the score of each row.
+    base_values : ndarray of shape (n_samples,)
+        Mean score of the background rows, once per row.
+    data : ndarray of shape (n_samples, n_columns)
+        The values of the columns.
+    feature_names : list of str
+        Names of the columns.
+    standard_errors : ndarray of shape (n_samples, n_columns) or None
+        Standard errors of values that were estimated by sampling. None if the values are exact.
+    """
+
+    values: np.ndarray
+    base_values: np.ndarray
+    data: np.ndarray
+    feature_names: list[str]
+    standard_errors: np.ndarray | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the values are exact up to rounding."""
+        return self.standard_errors is None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of ``values``."""
+        return self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Explanation:
+        """Return the explanation of some rows."""
+        errors = self.standard_errors
+        return Explanation(
+            self.values[rows],
+            self.base_values[rows],
+            self.data[rows],
+            self.feature_names,
+            None if errors is None else errors[rows],
+        )

@@ -1,0 +1,113 @@
+"""Kernel expansions as sums of products over columns.
+
+A column is what the user calls a feature. It may consist of several features of the kernel, such as
+the dummy columns of a category. A kernel value is then a product of one factor per column,
+
+    k(x, c_m) = prod over columns g of a_mg,
+    a_mg = exp(-gamma_m sum over features j of column g of d_j(x_j, c_mj)),
+
+with d_j = s_j^2 (x_j - c_mj)^2 for the RBF kernel and d_j = |x_j - c_mj| for the Laplacian kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skauc.exceptions import InvalidParameterError
+from skauc.kernels import RBF, Kernel, Laplacian, Linear
+from skauc.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class ProductForm:
+    """sum_m coef_m prod_g a_mg + linear.x + intercept, with columns g as the factors.
+
+    ``columns[j]`` is the number of the column that feature j belongs to.
+    """
+
+    centres: np.ndarray
+    coef: np.ndarray
+    gammas: np.ndarray
+    scales: np.ndarray
+    power: int
+    linear: np.ndarray
+    intercept: float
+    columns: np.ndarray
+    n_columns: int
+
+    @classmethod
+    def of(
+        cls, model: Model, columns: np.ndarray | None = None, n_columns: int | None = None
+    ) -> ProductForm:
+        """Return the product form of a model, or raise an error if it has none."""
+        problem = why_no_product(model)
+        if problem is not None:
+            raise InvalidParameterError(
+                f"The kernel is not a product over columns: {problem}. Use method='sampling' for "
+                "approximate Shapley values."
+            )
+        n_features = model.centres.shape[1]
+        columns = np.arange(n_features) if columns is None else np.asarray(columns)
+        kernel, coef = model.kernel, model.coef
+        linear = np.zeros(n_features)
+        if model.linear_coef is not None:
+            linear += model.linear_coef
+        centres = _dense(model.centres)
+        if isinstance(kernel, Linear):
+            linear += centres.T @ coef
+            centres, coef = centres[:0], coef[:0]
+        scales = getattr(kernel, "scales", None)
+        return cls(
+            centres=centres,
+            coef=coef,
+            gammas=np.broadcast_to(getattr(kernel, "gamma", 1.0), coef.shape).astype(float),
+            scales=np.ones(n_features) if scales is None else scales,
+            power=1 if isinstance(kernel, Laplacian) else 2,
+            linear=linear,
+            intercept=model.intercept,
+            columns=columns,
+            n_columns=int(columns.max()) + 1 if n_columns is None else n_columns,
+        )
+
+    def factors(self, rows: np.ndarray) -> np.ndarray:
+        """Return a_mg for each row, centre m and column g."""
+        factors = np.zeros((len(rows), len(self.coef), self.n_columns))
+        for row, out in zip(rows, factors, strict=True):
+            distances = np.abs((row - self.centres) * self.scales) ** self.power
+            if self.n_columns == len(self.columns) and np.all(np.diff(self.columns) == 1):
+                out[:] = distances
+            else:
+                np.add.at(out.T, self.columns, distances.T)
+            out *= -self.gammas[:, None]
+        return np.exp(factors, out=factors)
+
+    def linear_parts(self, rows: np.ndarray) -> np.ndarray:
+        """Return the linear term of each row and column."""
+        parts = np.zeros((len(rows), self.n_columns))
+        np.add.at(parts.T, self.columns, (rows * self.linear).T)
+        return parts
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scores of rows."""
+        products = self.factors(rows).prod(axis=2)
+        return products @ self.coef + rows @ self.linear + self.intercept
+
+
+def why_no_product(model: Model) -> str | None:
+    """Return why a model has no product form, None if it has one."""
+    if model.scaling is not None and model.scaling.axes is not None:
+        return "`rotate=True` mixes the columns"
+    if not isinstance(model.kernel, RBF | Laplacian | Linear):
+        return f"the kernel is {_name(model.kernel)}"
+    return None
+
+
+def _name(kernel: Kernel) -> str:
+    return type(kernel).__name__.removesuffix("Kernel").lower()
+
+
+def _dense(rows) -> np.ndarray:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)

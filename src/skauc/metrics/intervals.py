@@ -1,0 +1,210 @@
+"""The confidence interval of an AUC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from skauc.metrics.sorted_scores import effective_size, rank_rows, share_below, weighted_mean
+from skauc.validation import check_fraction, check_scored
+
+
+@dataclass(frozen=True)
+class AUCInterval:
+    """An AUC with its confidence limits and its standard error.
+
+    Attributes
+    ----------
+    auc : float
+        The estimate.
+    low, high : float
+        The confidence limits, 0 <= low <= auc <= high <= 1.
+    standard_error : float
+        Square root of DeLong's variance. It is 0 if all pairs agree.
+    """
+
+    auc: float
+    low: float
+    high: float
+    standard_error: float
+
+
+def auc_interval(
+    y_true, y_score, *, sample_weight=None, confidence_level=0.95, pos_label=None
+) -> AUCInterval:
+    """Compute the AUC with a confidence interval, by DeLong's method on the logit scale.
+
+    The placement of a positive row is the share of negative rows below it. The placement of a
+    negative row is the share of positive rows above it. Ties count one half. The AUC is the mean
+    placement of either class. With S the sample variance of the placements of a class, p the
+    number of positive rows and n the number of negative rows::
+
+        variance = S_positive / p + S_negative / n
+
+    The limits are computed for logit(AUC) = log(AUC / (1 - AUC)), whose standard error is
+    sqrt(variance) / (AUC (1 - AUC)), and transformed back. They stay within [0, 1], and the
+    interval is longer on the side of 1/2. The cost is O(l log l) for l rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels. There must be two distinct values.
+    y_score : array-like of shape (n_samples,)
+        Scores. Higher scores mean more positive. Do not use the rows that the model was trained
+        on: the interval would be too optimistic.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row. Only the ratios of the weights matter. See the notes.
+    confidence_level : float, default=0.95
+        Probability, between 0 and 1, with which the interval should contain the true AUC.
+    pos_label : label, default=None
+        Label of the positive class. If None, it is the larger label in sorted order.
+
+    Returns
+    -------
+    interval : AUCInterval
+        Has the attributes `auc`, `low`, `high` and `standard_error`.
+
+    Notes
+    -----
+    *Weights.* The estimate is that of :func:`auc`. The variance treats the weights as sampling
+    weights: each row is one independent observation, whatever its weight. The variance of a class
+    is the linearised variance sum w^2 (placement - AUC)^2 / (sum w)^2, times p / (p - 1). If a
+    weight stands for several independent rows instead, repeat the rows with `numpy.repeat`.
+
+    *All pairs agree.* DeLong's variance is 0 if and only if all pairs are right (AUC = 1), all are
+    wrong (AUC = 0) or all are tied. Then m = min(p, n) disjoint pairs, which are independent, all
+    agree. With a = 1 - `confidence_level`, the limit of Clopper and Pearson for m successes in m
+    trials says that the share q of agreeing pairs is at least (a / 2)^(1 / m). The other pairs may
+    have any order, so the limits are q AUC and q AUC + 1 - q. They are wide because only m of the
+    p n pairs are used. With weights, p and n are Kish's effective sizes (sum w)^2 / sum w^2, and
+    the limit is approximate.
+
+    *Few rows in a class.* The interval is asymptotic. In simulations of normal scores with an AUC
+    of 0.92, the 95 % interval contained it in 95 % of the samples with 25 positive and 75 negative
+    rows, and in 91 % with 10 and 90. A single row has no sample variance. It is replaced by
+    AUC (1 - AUC), the largest variance that placements with this mean can have.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver
+    operating characteristic curves: a nonparametric approach. Biometrics 44, 837-845.
+
+    Sun, Xu (2014). Fast implementation of DeLong's algorithm for comparing the areas under
+    correlated receiver operating characteristic curves. IEEE Signal Processing Letters 21,
+    1389-1393.
+
+    Pepe (2003). The Statistical Evaluation of Medical Tests for Classification and Prediction.
+    Oxford University Press. (The logit scale.)
+
+    Binder (1983). On the variances of asymptotically normal estimators from complex surveys.
+    International Statistical Review 51, 279-292. (The weights.)
+
+    Clopper, Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the
+    binomial. Biometrika 26, 404-413.
+
+    Examples
+    --------
+    >>> from skauc.metrics import auc_interval
+    >>> interval = auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6])
+    >>> print(f"{interval.auc:.3f}, 95 % limits {interval.low:.3f} to {interval.high:.3f}")
+    0.889, 95 % limits 0.261 to 0.995
+    >>> auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6]).low  # 0.025 ** (1 / 3)
+    0.292...
+    """
+    confidence_level = check_fraction(
+        "confidence_level", confidence_level, "Use 0.95 for a 95 % interval."
+    )
+    rows = check_scored(y_true, y_score, sample_weight, pos_label)
+    estimate, variance = _delong(*rows)
+    tail = (1 - confidence_level) / 2
+    if variance > 0:
+        low, high = _logit_limits(estimate, variance, tail)
+    else:
+        low, high = _unanimous_limits(estimate, _disjoint_pairs(*rows[1:]), tail)
+    return AUCInterval(estimate, float(low), float(high), float(np.sqrt(variance)))
+
+
+@dataclass(frozen=True)
+class AUCDrop:
+    """How much lower an AUC is with other scores, with 95 % confidence limits."""
+
+    drop: float
+    low: float
+    high: float
+
+
+def auc_drop(
+    scores: np.ndarray,
+    others: Sequence[np.ndarray],
+    positive: np.ndarray,
+    weights: np.ndarray,
+    confidence_level: float = 0.95,
+) -> AUCDrop:
+    """Compute the AUC of scores minus the mean AUC of other scores for the same rows.
+
+    The variance is that of DeLong for correlated AUCs: the placements of `auc_interval` are
+    replaced by the difference between the placements under `scores` and the mean placements under
+    `others`. It includes the variation between `others` if they are random. A class with a single
+    row has variance 1, the largest possible one, unless no placement differs. Nothing is checked.
+    """
+    before, placements = _placements(scores, positive, weights)
+    after, other_placements = (
+        np.mean(parts, axis=0)
+        for parts in zip(*(_placements(other, positive, weights) for other in others), strict=True)
+    )
+    drop, difference = float(before - after), placements - other_placements
+    variance = sum(
+        _variance_of_mean(difference[side], weights[side], drop, single=float(difference.any()))
+        for side in (positive, ~positive)
+    )
+    margin = -ndtri((1 - confidence_level) / 2) * np.sqrt(variance)
+    return AUCDrop(drop, float(max(drop - margin, -1.0)), float(min(drop + margin, 1.0)))
+
+
+def _placements(scores, positive, weights) -> tuple[float, np.ndarray]:
+    """Return the AUC and the placement of each row; see `auc_interval`."""
+    ranking = rank_rows(scores, positive, weights)
+    outranked = share_below(ranking.negatives)
+    outranking = 1 - share_below(ranking.positives)
+    estimate = weighted_mean(outranked, ranking.positives)
+    return estimate, np.where(positive, outranked[ranking.position], outranking[ranking.position])
+
+
+def _delong(scores, positive, weights) -> tuple[float, float]:
+    """Return the AUC and DeLong's estimate of its variance."""
+    estimate, placement = _placements(scores, positive, weights)
+    single = estimate * (1 - estimate)
+    variance = sum(
+        _variance_of_mean(placement[side], weights[side], estimate, single)
+        for side in (positive, ~positive)
+    )
+    return estimate, variance
+
+
+def _variance_of_mean(values, weights, mean: float, single: float) -> float:
+    """Return the variance of a weighted mean, or ``single`` if there is one row only."""
+    count = len(weights)
+    if count == 1:
+        return single
+    share = weights / weights.sum()
+    return count / (count - 1) * np.sum((share * (values - mean)) ** 2)
+
+
+def _logit_limits(estimate, variance, tail) -> np.ndarray:
+    """Return the normal limits of logit(AUC), transformed back."""
+    standard_error = np.sqrt(variance) / (estimate * (1 - estimate))
+    return expit(logit(estimate) + ndtri([tail, 1 - tail]) * standard_error)
+
+
+def _unanimous_limits(estimate, n_pairs, tail) -> tuple[float, float]:
+    """Return the limits if all pairs agree; see the notes of `auc_interval`."""
+    agreeing = tail ** (1 / n_pairs)
+    return agreeing * estimate, 1 - agreeing * (1 - estimate)
+
+
+def _disjoint_pairs(positive, weights) -> float:
+    """Return the effective size of the smaller class."""
+    return min(effective_size(weights[side]) for side in (positive, ~positive))

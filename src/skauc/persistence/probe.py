@@ -1,0 +1,76 @@
+"""A trial score of a loaded model, which finds steps whose attributes do not fit together."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+
+from skauc.archive import ArchiveError, require
+from skauc.preprocessing import TablePreprocessor
+from skauc.unwrapping import first_step, layers_of, ranking_scores
+
+# Steps that take any row of numbers. Others may refuse a row of zeros.
+_TAKE_ALL = {
+    *("ArcSinh", "MaxAbsScaler", "MinMaxScaler", "Normalizer", "PCA", "PolynomialFeatures"),
+    *("PowerTransformer", "QuantileTransformer", "RobustScaler", "SelectKBest", "SimpleImputer"),
+    *("StandardScaler", "TablePreprocessor", "VarianceThreshold"),
+}
+
+
+def check_scores(model: Any) -> None:
+    """Score one row; raise an error if that fails for a reason that is not the row's.
+
+    The row stands for zeros behind a `TablePreprocessor`, and is zeros for all other models.
+    """
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            row = _row_for(model)
+            if row is None:
+                return
+            scores = ranking_scores(model, row)
+            labels = model.predict(row)
+    except ArchiveError:
+        raise
+    except ValueError as error:
+        if all(type(step).__name__ in _TAKE_ALL for step in _steps_of(model)):
+            raise ArchiveError(f"it cannot score a row ({_brief(error)})") from error
+        return  # zeros may be unknown to an encoder, or become infinite
+    except Exception as error:  # whatever does not fit together
+        raise ArchiveError(f"it cannot score a row ({_brief(error)})") from error
+    require(scores.shape == (1,) and bool(np.isfinite(scores).all()), "its score of a row is")
+    require(np.shape(labels) == (1,), "its label of a row is")
+
+
+def _row_for(model: Any) -> Any:
+    """Return one row, or None for a model that does not say which columns it takes."""
+    first = first_step(model)
+    if isinstance(first, TablePreprocessor):
+        return first.inverse_transform(np.zeros((1, len(first.get_feature_names_out()))))
+    n_features = getattr(first, "n_features_in_", None)
+    if n_features is None:
+        return None
+    require(type(n_features) is int and 0 < n_features < 1 << 24, "its number of features is")
+    row = np.zeros((1, n_features))
+    names = getattr(first, "feature_names_in_", None)
+    if isinstance(first, ColumnTransformer) and names is not None:
+        pandas = sys.modules.get("pandas")  # whatever made the model's names
+        return None if pandas is None else pandas.DataFrame(row, columns=names)
+    return row
+
+
+def _steps_of(model: Any) -> Iterator[Any]:
+    """Yield the preprocessing steps of a model."""
+    for layer in layers_of(model):
+        if isinstance(layer, Pipeline):
+            yield from (step for _, step in layer.steps[:-1] if step not in (None, "passthrough"))
+
+
+def _brief(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]

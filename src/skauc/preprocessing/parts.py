@@ -1,0 +1,435 @@
+"""The fitted parts of a `TablePreprocessor`, one for each way of turning columns into numbers.
+
+A part is a few arrays. `TablePreprocessor.parts_` holds their fields as plain dictionaries, so that
+a fitted preprocessor is small, can be stored as arrays and JSON, and does not depend on the version
+of scikit-learn. scikit-learn computes the statistics when fitting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from inspect import signature
+from typing import ClassVar
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import RobustScaler, StandardScaler, TargetEncoder
+
+from skauc.preprocessing.optional import import_pandas
+from skauc.preprocessing.steps import DateFeatures, features_of_dates, names_of_dates, seconds_of
+
+# Read back from a row of numbers, a level, a word or a gap is there if its share is above this.
+PRESENT = 0.5
+
+Columns = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Columns that are turned into numbers in the same way."""
+
+    name: ClassVar[str]
+    columns: list[str]
+
+    def state(self) -> dict:
+        """Return the fields as a dictionary of lists, strings, numbers and arrays."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def names_out(self) -> list[str]:
+        """Return the names of the numbers."""
+        return list(self.columns)
+
+    def transform(self, table: Columns) -> np.ndarray:
+        """Return the numbers, of shape (n_samples, n_names)."""
+        raise NotImplementedError
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the columns that stand for such numbers."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class NumericPart(Part):
+    """Imputed by the median and scaled.
+
+    Attributes
+    ----------
+    fill : ndarray of shape (n_columns,)
+        The medians.
+    scaling : ndarray of shape (4, n_columns)
+        As `fit_scaling` returns it.
+    ranges : ndarray of shape (6, n_columns)
+        As `ranges_of` returns it.
+    """
+
+    name: ClassVar[str] = "numeric"
+    fill: np.ndarray
+    scaling: np.ndarray
+    ranges: np.ndarray
+
+    @classmethod
+    def fit(cls, columns: list[str], table: Columns) -> tuple[NumericPart, np.ndarray]:
+        """Return the part, and the numbers for the training rows."""
+        fill = _medians(columns, table)
+        values = _filled(_stacked(columns, table), fill)
+        scaling, numbers = fit_scaling(values)
+        return cls(columns, fill, scaling, ranges_of(columns, table)), numbers
+
+    def transform(self, table: Columns) -> np.ndarray:
+        return scaled(_filled(_stacked(self.columns, table), self.fill), self.scaling)
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(self.columns, unscaled(rows, self.scaling).T, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanPart(Part):
+    """0 and 1, imputed by the more frequent value.
+
+    Attributes
+    ----------
+    fill : ndarray of shape (n_columns,)
+        The more frequent values; 0 if both are equally frequent.
+    """
+
+    name: ClassVar[str] = "boolean"
+    fill: np.ndarray
+
+    @classmethod
+    def fit(cls, columns: list[str], table: Columns) -> tuple[BooleanPart, np.ndarray]:
+        """Return the part, and the numbers for the training rows."""
+        values = _stacked(columns, table)
+        part = cls(columns, (np.nanmean(values, axis=0) > 0.5).astype(np.float64))
+        return part, _filled(values, part.fill)
+
+    def transform(self, table: Columns) -> np.ndarray:
+        return _filled(_stacked(self.columns, table), self.fill)
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class DatePart(Part):
+    """Imputed by the median; days and phases, scaled.
+
+    Attributes
+    ----------
+    fill : ndarray of shape (n_columns,)
+        The medians, in seconds since 1970.
+    phases : list of list of str
+        As in `DateFeatures`.
+    scaling : ndarray of shape (4, n_names)
+        As `fit_scaling` returns it.
+    ranges : ndarray of shape (6, n_columns)
+        As `ranges_of` returns it.
+    """
+
+    name: ClassVar[str] = "date"
+    fill: np.ndarray
+    phases: list[list[str]]
+    scaling: np.ndarray
+    ranges: np.ndarray
+
+    @classmethod
+    def fit(cls, columns: list[str], table: Columns) -> tuple[DatePart, np.ndarray]:
+        """Return the part, and the numbers for the training rows."""
+        fill = _medians(columns, table)
+        values = _filled(_stacked(columns, table), fill)
+        phases = DateFeatures().fit(values).phases_
+        scaling, numbers = fit_scaling(features_of_dates(values, phases))
+        return cls(columns, fill, phases, scaling, ranges_of(columns, table)), numbers
+
+    def names_out(self) -> list[str]:
+        return names_of_dates(self.columns, self.phases)
+
+    def transform(self, table: Columns) -> np.ndarray:
+        values = _filled(_stacked(self.columns, table), self.fill)
+        return scaled(features_of_dates(values, self.phases), self.scaling)
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        seconds = seconds_of(unscaled(rows, self.scaling), self.phases)
+        dates = np.round(seconds.T).astype("datetime64[s]")
+        return dict(zip(self.columns, dates, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class MissingPart(Part):
+    """1 where a value is missing, for columns with gaps among the training rows."""
+
+    name: ClassVar[str] = "missing"
+
+    @classmethod
+    def fit(cls, columns: list[str], table: Columns) -> tuple[MissingPart, np.ndarray]:
+        """Return the part, and the numbers for the training rows."""
+        part = cls(columns)
+        return part, part.transform(table)
+
+    def names_out(self) -> list[str]:
+        return [f"missingindicator_{name}" for name in self.columns]
+
+    def transform(self, table: Columns) -> np.ndarray:
+        return np.isnan(_stacked(self.columns, table)).astype(np.float64)
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsPart(Part):
+    """One number per level: 1 if the value is that level.
+
+    Attributes
+    ----------
+    levels : list of ndarray of str
+        The levels of each column, in sorted order.
+    coverage : ndarray of shape (n_columns,)
+        As `coverage_of` returns it.
+    """
+
+    name: ClassVar[str] = "levels"
+    levels: list[np.ndarray]
+    coverage: np.ndarray
+
+    @classmethod
+    def fit(
+        cls, columns: list[str], levels: list[np.ndarray], table: Columns
+    ) -> tuple[LevelsPart, np.ndarray]:
+        """Return the part, and the numbers for the training rows."""
+        part = cls(columns, levels, coverage_of(columns, levels, table))
+        return part, part.transform(table)
+
+    def names_out(self) -> list[str]:
+        named = zip(self.columns, self.levels, strict=True)
+        return [f"{name}_{level}" for name, levels in named for level in levels]
+
+    def transform(self, table: Columns) -> np.ndarray:
+        widths = [len(levels) for levels in self.levels]
+        starts = np.cumsum([0, *widths[:-1]])
+        n_rows = len(table[self.columns[0]])
+        numbers = np.zeros((n_rows, sum(widths)))
+        for name, levels, start in zip(self.columns, self.levels, starts, strict=True):
+            codes = codes_of(table[name], levels)
+            known = np.flatnonzero(codes >= 0)
+            numbers[known, start + codes[known]] = 1.0
+        return numbers
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        ends = np.cumsum([len(levels) for levels in self.levels])
+        shares = np.split(rows, ends[:-1], axis=1)
+        return {
+            name: np.where(share.max(axis=1) > PRESENT, levels[share.argmax(axis=1)], "")
+            for name, share, levels in zip(self.columns, shares, self.levels, strict=True)
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class TargetPart(Part):
+    """The mean of the target among the rows of a level, scaled.
+
+    Attributes
+    ----------
+    levels : list of ndarray of str
+        The levels of each column, in sorted order.
+    coverage : ndarray of shape (n_columns,)
+        As `coverage_of` returns it.
+    encodings : list of ndarray of float
+        The shrunken mean of the target for each level.
+    mean : float
+        The mean of the target, for every other level.
+    scaling : ndarray of shape (4, n_columns)
+        As `fit_scaling` returns it.
+    """
+
+    name: ClassVar[str] = "target"
+    levels: list[np.ndarray]
+    coverage: np.ndarray
+    encodings: list[np.ndarray]
+    mean: float
+    scaling: np.ndarray
+
+    @classmethod
+    def fit(
+        cls, columns: list[str], levels: list[np.ndarray], table: Columns, y, random_state
+    ) -> tuple[TargetPart, np.ndarray]:
+        """Return the part, and cross-fitted numbers for the training rows."""
+        encoder = _target_encoder(levels, random_state)
+        strings = np.column_stack([table[name] for name in columns])
+        scaling, numbers = fit_scaling(encoder.fit_transform(strings, y))
+        part = cls(
+            columns,
+            levels,
+            coverage_of(columns, levels, table),
+            list(encoder.encodings_),
+            float(encoder.target_mean_),
+            scaling,
+        )
+        return part, numbers
+
+    def transform(self, table: Columns) -> np.ndarray:
+        means = np.empty((len(table[self.columns[0]]), len(self.columns)))
+        for number, name in enumerate(self.columns):
+            codes = codes_of(table[name], self.levels[number])
+            # An unknown level has the code -1.
+            means[:, number] = np.append(self.encodings[number], self.mean)[codes]
+        return scaled(means, self.scaling)
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        means = unscaled(rows, self.scaling).T
+        return {
+            name: levels[np.abs(known[None, :] - mean[:, None]).argmin(axis=1)]
+            for name, mean, known, levels in zip(
+                self.columns, means, self.encodings, self.levels, strict=True
+            )
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class WordsPart(Part):
+    """One number per word: 1 if the text has it.
+
+    Attributes
+    ----------
+    words : list of ndarray of str
+        The words of each column, in sorted order.
+    """
+
+    name: ClassVar[str] = "words"
+    words: list[np.ndarray]
+
+    @classmethod
+    def fit(
+        cls, columns: list[str], words: list[np.ndarray], table: Columns
+    ) -> tuple[WordsPart, np.ndarray]:
+        """Return the part, and the numbers for the training rows."""
+        part = cls(columns, words)
+        return part, part.transform(table)
+
+    def names_out(self) -> list[str]:
+        return [str(word) for words in self.words for word in words]
+
+    def transform(self, table: Columns) -> np.ndarray:
+        named = zip(self.columns, self.words, strict=True)
+        counts = [
+            CountVectorizer(binary=True, vocabulary=list(words)).transform(table[name]).toarray()
+            for name, words in named
+        ]
+        return np.hstack(counts).astype(np.float64)
+
+    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        ends = np.cumsum([len(words) for words in self.words])
+        shares = np.split(rows, ends[:-1], axis=1)
+        return {
+            name: np.array([" ".join(words[row > PRESENT]) for row in share], dtype=object)
+            for name, share, words in zip(self.columns, shares, self.words, strict=True)
+        }
+
+
+# In the order of their numbers in a row.
+PARTS = {
+    part.name: part
+    for part in (
+        *(NumericPart, BooleanPart, DatePart, MissingPart, LevelsPart, TargetPart, WordsPart),
+    )
+}
+
+
+def build_parts(states: Mapping[str, dict]) -> list[Part]:
+    """Return the parts whose fields `TablePreprocessor.parts_` holds."""
+    return [PARTS[name](**states[name]) for name in PARTS if name in states]
+
+
+def names_out(parts: Sequence[Part]) -> list[str]:
+    """Return the names of all numbers; a name that occurs twice gets the name of its part."""
+    named = [(part, name) for part in parts for name in part.names_out()]
+    counts: dict[str, int] = {}
+    for _, name in named:
+        counts[name] = counts.get(name, 0) + 1
+    names, used = [], set()
+    for part, name in named:
+        unique = name if counts[name] == 1 else f"{part.name}_{name}"
+        while unique in used:
+            unique += "_"
+        used.add(unique)
+        names.append(unique)
+    return names
+
+
+def fit_scaling(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scaling of columns of numbers, and the scaled numbers.
+
+    Columns are brought to median 0 and interquartile range 1, passed through arcsinh, and brought
+    to mean 0 and variance 1. The rows of the scaling are the medians, the interquartile ranges,
+    the means and the standard deviations.
+    """
+    robust = RobustScaler()
+    tamed = np.arcsinh(robust.fit_transform(values))
+    standard = StandardScaler()
+    numbers = standard.fit_transform(tamed)
+    scaling = np.vstack([robust.center_, robust.scale_, standard.mean_, standard.scale_])
+    return scaling, numbers
+
+
+def scaled(values: np.ndarray, scaling: np.ndarray) -> np.ndarray:
+    """Return scaled numbers."""
+    median, spread, mean, deviation = scaling
+    return (np.arcsinh((values - median) / spread) - mean) / deviation
+
+
+def unscaled(numbers: np.ndarray, scaling: np.ndarray) -> np.ndarray:
+    """Return the values that `scaled` would turn into the numbers."""
+    median, spread, mean, deviation = scaling
+    return np.sinh(numbers * deviation + mean) * spread + median
+
+
+def ranges_of(columns: list[str], table: Columns) -> np.ndarray:
+    """Return the minimum, the 1%, 25%, 75% and 99% quantiles and the maximum of each column."""
+    shares = (0.0, 0.01, 0.25, 0.75, 0.99, 1.0)
+    ranges = [np.quantile(_known(table[name]), shares) for name in columns]
+    return np.column_stack(ranges)
+
+
+def coverage_of(columns: list[str], levels: list[np.ndarray], table: Columns) -> np.ndarray:
+    """Return the share of the values of each column, missing ones excluded, that are a level."""
+    shares = []
+    for name, known in zip(columns, levels, strict=True):
+        strings = table[name][table[name] != ""]
+        shares.append(float(np.mean(codes_of(strings, known) >= 0)) if len(strings) else 0.0)
+    return np.array(shares)
+
+
+def _known(values: np.ndarray) -> np.ndarray:
+    missing = np.isnan(values)
+    return values[~missing] if missing.any() else values
+
+
+def codes_of(strings: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return the index of each string among the levels, -1 for a string that is not there."""
+    return import_pandas().Index(levels, dtype=object).get_indexer(strings)
+
+
+def _stacked(columns: list[str], table: Columns) -> np.ndarray:
+    """Return the columns side by side, each contiguous: statistics run along columns."""
+    return np.vstack([table[name] for name in columns]).T
+
+
+def _filled(values: np.ndarray, fill: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(values), fill, values)
+
+
+def _medians(columns: list[str], table: Columns) -> np.ndarray:
+    """Return the medians of the values that are not missing.
+
+    scikit-learn's imputer sorts masked arrays, which takes three times as long.
+    """
+    return np.array([np.median(_known(table[name])) for name in columns])
+
+
+def _target_encoder(levels: list[np.ndarray], random_state) -> TargetEncoder:
+    """Return an encoder whose folds depend on the random state in any version of scikit-learn."""
+    if "deprecated" in repr(signature(TargetEncoder).parameters["random_state"].default):
+        folds = StratifiedKFold(5, shuffle=True, random_state=random_state)
+        return TargetEncoder(categories=levels, target_type="binary", cv=folds)
+    return TargetEncoder(categories=levels, target_type="binary", random_state=random_state)

@@ -1,0 +1,92 @@
+"""What a fit costs, estimated before it starts, and which settings a search can afford.
+
+The linear term has one dense column per feature, also for sparse rows, and selection forms a
+Hessian over all columns. On wide tables these alone can take more memory than there is, so a
+search leaves out what exceeds a fixed budget. The budget does not depend on the machine, so that
+the result does not either.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+from skauc.data.training import TrainingData
+from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
+from skauc.sparse.plan import Parameters, retraining_sizes
+from skauc.sparse.scoring import Setting
+from skauc.sparse.search import Grid
+
+# Most bytes, and most floating point operations (about a minute on two cores), of one fit.
+MOST_BYTES = 4 << 30
+MOST_OPERATIONS = 5e12
+# Arrays of the size of the Hessian that are alive at a time.
+_HESSIANS = 3
+# Vectors as long as all centres that L-BFGS and the models of a refinement keep.
+_VECTORS = 60
+# Steps of all descents of one fit, and operations per step and coordinate of a centre (measured).
+_STEPS = 80
+_PER_COORDINATE = 2e5
+# Rows up to which columns are kept in double precision.
+_DOUBLE_ROWS = 10_000
+_BUDGET = f"The budget of one fit is {MOST_BYTES >> 30} GiB and {MOST_OPERATIONS:.0e} operations."
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An estimate of the memory and of the work of one fit."""
+
+    n_bytes: float
+    n_operations: float
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether it exceeds the budget."""
+        return self.n_bytes > MOST_BYTES or self.n_operations > MOST_OPERATIONS
+
+    def __str__(self) -> str:
+        return f"{self.n_bytes / 2**30:.1f} GiB and {self.n_operations:.0e} operations"
+
+
+def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) -> Cost:
+    """Return the cost of a fit to so many rows: O(l m^2) operations for m columns, 4 l m bytes."""
+    size = min(setting.n_basis, n_rows)
+    n_columns = size + (n_features if setting.linear_term else 0)
+    n_bytes = n_rows * n_columns * (8 if n_rows <= _DOUBLE_ROWS else 4)
+    n_bytes += _HESSIANS * 8 * n_columns**2
+    n_retrainings = len(retraining_sizes(base.selection.retrain, size))
+    n_operations = n_retrainings * (2 * n_rows * n_columns**2 + n_columns**3 / 3)
+    if setting.refine:
+        n_bytes += _VECTORS * 8 * size * n_features
+        n_operations += _STEPS * _PER_COORDINATE * size * n_features
+    return Cost(float(n_bytes), float(n_operations))
+
+
+def affordable(grid: Grid, base: Parameters, rows: TrainingData) -> Grid:
+    """Return the grid without what exceeds the budget, and warn about what is left out.
+
+    Nothing is left out that has no alternative; if it takes too much memory, raise an error.
+    """
+    shape = rows.n_rows, rows.n_features
+    costs = {setting: cost_of(setting, base, *shape) for setting in grid.settings}
+    settings = tuple(s for s in grid.settings if not costs[s].is_too_much) or grid.settings
+    refined = cost_of(replace(settings[0], refine=True), base, *shape)
+    refine = (False,) if refined.is_too_much and False in grid.refine else grid.refine
+    cheapest = min(costs[s].n_bytes for s in settings) if False in refine else refined.n_bytes
+    if cheapest > MOST_BYTES:
+        raise InvalidDataError(
+            f"Every setting exceeds the memory budget of the search: one fit to {shape[0]:,} rows "
+            f"with {shape[1]:,} features takes about {cheapest / 2**30:.1f} GiB. {_BUDGET} Use "
+            "linear_term=False, refine=False, a smaller `n_basis`, or fewer features."
+        )
+    left_out = [f"linear_term=True (about {costs[s]} per fit)" for s in costs if s not in settings]
+    left_out = left_out[:1] + ([f"refine (about {refined} per fit)"] * (refine != grid.refine))
+    if left_out:
+        warnings.warn(
+            f"The search leaves out {' and '.join(left_out)}, for {shape[0]:,} rows with "
+            f"{shape[1]:,} features. {_BUDGET} Reduce the number of features to try more, for "
+            "instance with sklearn.decomposition.TruncatedSVD.",
+            SkippedSettingsWarning,
+            stacklevel=4,
+        )
+    return replace(grid, settings=settings, refine=refine)

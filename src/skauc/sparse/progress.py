@@ -1,0 +1,126 @@
+"""What a fit or a search tells its user while it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skauc.base import fitted_attributes
+from skauc.sparse.scoring import Job
+from skauc.sparse.search import NO_SCORES, Scores
+from skauc.sparse.state import Path
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a search is. Callbacks find it in ``search_progress_`` of the estimator.
+
+    Attributes
+    ----------
+    n_done : int
+        Number of fits that are done.
+    n_tasks : int
+        Number of fits that are planned. It changes when settings drop out.
+    trying : str
+        What was tried last.
+    best_auc : float or None
+        Best mean AUC over the folds so far.
+    """
+
+    n_done: int
+    n_tasks: int
+    trying: str
+    best_auc: float | None
+
+
+class Printer:
+    """Writes lines to standard output if ``verbose`` is positive."""
+
+    def __init__(self, name: str, verbose: int):
+        self.name, self.verbose = name, verbose
+
+    def line(self, text: str) -> None:
+        """Write one line."""
+        if self.verbose > 0:
+            sys.stdout.write(f"[{self.name}] {text}\n")
+            sys.stdout.flush()
+
+
+class PathPrinter(Printer):
+    """Writes a line per retraining."""
+
+    def __init__(self, name: str, verbose: int):
+        super().__init__(name, verbose)
+        self._printed_until = -1.0
+
+    def __call__(self, path: Path) -> bool:
+        """Write a line if there was a retraining since the last call; never stop the fit."""
+        if self.verbose > 0 and path.records[-1].seconds > self._printed_until:
+            last = path.records[-1]
+            self._printed_until = last.seconds
+            plural = "" if last.n_basis == 1 else "s"
+            parts = [f"{last.n_basis} centre{plural}", f"objective {last.objective:.6g}"]
+            parts.append(f"train AUC {last.train_auc:.4f}")
+            if last.validation_auc is not None:
+                parts.append(f"validation AUC {last.validation_auc:.4f}")
+            self.line(", ".join([*parts, f"{last.seconds:.1f} s"]))
+        return False
+
+
+class SearchLog:
+    """Keeps the scores of a running search, and tells callbacks and standard output of each fit."""
+
+    def __init__(self, estimator):
+        self.scores: Scores = NO_SCORES
+        self._estimator = estimator
+        self._printer = Printer(type(estimator).__name__, estimator.verbose)
+        self.watch_refit = PathPrinter(type(estimator).__name__, estimator.verbose)
+        self._expected: dict[str, int] = {}
+        self._done: Counter[str] = Counter()
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of fits that are planned, the last one to all rows included."""
+        return sum(self._expected.values()) + 1
+
+    def begin(self, expected: dict[str, int], start_reporting: Callable) -> None:
+        """Take the largest number of fits of each stage, and start to report."""
+        self._expected = dict(expected)
+        self._reporter = start_reporting(self.n_tasks)
+
+    def expect(self, stage: str, n_jobs: int) -> None:
+        """Correct the number of fits: a stage begins, and those before it have ended."""
+        for earlier in self._expected:
+            if earlier == stage:
+                break
+            self._expected[earlier] = self._done[earlier]
+        n_least = self._done[stage] + n_jobs
+        self._expected[stage] = max(self._expected.get(stage, 0), n_least)
+        self._reporter.expect(self.n_tasks)
+
+    def record(self, stage: str, job: Job, scores: Scores) -> None:
+        """Take the scores after one more fit."""
+        if scores is not NO_SCORES:
+            self.scores = scores
+        self._done[stage] += 1
+        self._report("fold", f"{stage}: {job.setting}")
+
+    def end(self) -> None:
+        """Report the last fit."""
+        self._expected = dict(self._done)
+        self._reporter.expect(self.n_tasks)
+        self._done["refit"] += 1
+        self._report("refit", "refit to all rows")
+        del self._estimator.search_progress_
+        self._reporter.end(lambda: fitted_attributes(self._estimator))
+
+    def _report(self, task: str, trying: str) -> None:
+        n_done, found = self._done.total(), self.scores.best_so_far()
+        best = None if found is None else found[1]
+        progress = SearchProgress(n_done, self.n_tasks, trying, best)
+        self._estimator.search_progress_ = progress
+        auc = "" if best is None else f"; best AUC {best:.4f}"
+        self._printer.line(f"{n_done} of {self.n_tasks} fits: {trying}{auc}")
+        self._reporter.task(task, lambda: None)

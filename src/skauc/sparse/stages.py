@@ -1,0 +1,314 @@
+"""The stages of a fit. Each takes what was found so far and returns more.
+
+| stage    | what it does                                                                      |
+| -------- | --------------------------------------------------------------------------------- |
+| `Pursue` | chooses centres by their gain, adds their columns, retrains on the schedule       |
+| `Refine` | moves the centres and the metric by L-BFGS, and keeps the point that validates best |
+| `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all     |
+| `Finish` | fits the coefficients once more, to all rows including those held out             |
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from skauc.data.training import TrainingData
+from skauc.engines import Engine, LinearColumns
+from skauc.kernels import same_format
+from skauc.model import Model, PathRecord
+from skauc.solvers.newton import Point
+from skauc.sparse.basis import Basis
+from skauc.sparse.objective import Objective, pair_weight
+from skauc.sparse.pursuit import Iterate, Pursuit, pursue
+from skauc.sparse.refinement import Refined, Refiner, Shape, solve_for_shape
+from skauc.sparse.sampling import Chosen
+from skauc.sparse.selection import make_selector
+from skauc.sparse.state import FitState, Path
+
+if TYPE_CHECKING:
+    from skauc.sparse.plan import Plan
+
+# Relative accuracy of the coefficients during a descent; its gradient needs no more.
+DESCENT_TOL = 1e-2
+
+
+class Stage(Protocol):
+    """One step of a fit. Stages of growth are left out once the basis grows no more."""
+
+    @property
+    def grows(self) -> bool:
+        """Whether the stage is part of the growth of the basis."""
+
+    @property
+    def saves(self) -> bool:
+        """Whether a checkpoint is written after the stage."""
+
+    def run(self, state: FitState, work: Workspace) -> FitState:
+        """Return what is found after this stage."""
+
+
+class Workspace:
+    """What the stages of one fit share: the rows, the engine that holds them, and the selector.
+
+    ``latest`` is the last state with a model, which an interrupted fit keeps.
+    """
+
+    def __init__(
+        self,
+        rows: TrainingData,
+        plan: Plan,
+        *,
+        open_engine: Callable[..., Engine],
+        random_state: np.random.RandomState,
+        watch: Callable[[Path], bool],
+        save: Callable[[FitState], None],
+        validation: Chosen | None = None,
+    ):
+        self.rows, self.plan = rows, plan
+        self.held_out = plan.hold_out(rows, random_state)
+        self.latest: FitState | None = None
+        self.save = save
+        self._open_engine, self._random_state, self._watch = open_engine, random_state, watch
+        self._validation = validation
+        self._capacity = plan.capacity(rows.n_rows)
+        self.minimise: Callable[..., Any] = plan.optimiser(self._capacity)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Workspace:
+        self.started = time.perf_counter()
+        self.sample = None
+        if self.plan.parameters.refine and self.held_out is not None:
+            self.sample = self.rows.take(self.held_out.sample())
+        self.open(self.rows if self.sample is None else self.sample, self.validation_rows)
+        parameters = self.plan.parameters
+        self.selector = make_selector(
+            parameters.selection.rule,
+            self.engine,
+            n_basis=parameters.n_basis,
+            n_candidates=parameters.selection.n_candidates,
+            minimise=self.minimise,
+            random_state=self._random_state,
+        )
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._stack.close()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that holds the rows of this stage."""
+        return self.objective.engine
+
+    def open(self, rows: TrainingData, held_out: Chosen | None) -> None:
+        """Close the engine, and open one for other rows, of which some are held out."""
+        self._stack.close()
+        n_whole = self.rows.n_rows
+        engine = self._open_engine(rows, capacity=self._capacity, n_whole=n_whole)
+        self._stack.enter_context(engine)
+        if self.plan.linear is not None:
+            engine.append(LinearColumns(self.plan.linear.origin, self.plan.linear.scale))
+        self.hold_out(engine, held_out)
+
+    def hold_out(self, engine: Engine, chosen: Chosen | None) -> None:
+        """Hold out rows; the weight of a pair follows from the others."""
+        engine.hold_out(chosen)
+        self.objective = Objective(engine, pair_weight(self.plan.parameters.C, engine))
+
+    @property
+    def validation_rows(self) -> Chosen | None:
+        """The rows that validate during pursuit and refinement."""
+        if self._validation is not None or self.held_out is None:
+            return self._validation
+        return self.held_out.validation
+
+    def begin(self) -> FitState:
+        """Return the state of a fit that has found nothing."""
+        linear = self.plan.linear
+        n_linear = 0 if linear is None else len(linear.origin)
+        basis = Basis(self.plan.kernels, self._capacity, self.engine.precision, n_linear)
+        return FitState(basis, np.zeros(n_linear))
+
+    def resume(self, state: FitState) -> FitState:
+        """Continue from the state of another fit: put its columns into the engine."""
+        self.started -= state.seconds
+        self.latest = state
+        state.basis.fill(self.engine)
+        return state
+
+    def adopt(self, state: FitState, found: Refined) -> tuple[FitState, Point]:
+        """Replace the centres and scales of the basis, and solve for the coefficients."""
+        found = replace(found, shape=found.shape.rounded())
+        basis = state.basis
+        solved, point = solve_for_shape(self.objective, basis, found, self.minimise)
+        kernels = [replace(kernel, scales=solved.shape.scales) for kernel in basis.kernels]
+        centres = same_format(solved.shape.centres, basis.centres)
+        basis = basis.reshaped(kernels, centres, solved.factor)
+        generation = state.generation + 1
+        return replace(state, basis=basis, weights=point.weights, generation=generation), point
+
+    def remember(self, state: FitState, iterate: Iterate, *, is_refined: bool = False) -> FitState:
+        """Keep the model of this size, and a record of it if it was retrained."""
+        state = replace(
+            state, weights=iterate.point.weights, seconds=time.perf_counter() - self.started
+        )
+        if iterate.is_retrained:
+            state = self._with_record(state, iterate, is_refined=is_refined)
+        else:
+            state = replace(state, models={**state.models, len(state.basis): self._model(state)})
+        self.latest = state
+        return state
+
+    def _with_record(self, state: FitState, iterate: Iterate, *, is_refined: bool) -> FitState:
+        """Add a model with its own threshold, and a record in place of the last of this size."""
+        quality = self.engine.quality(iterate.point.state)
+        state = replace(state, threshold=quality.threshold)
+        size, model = len(state.basis), self._model(state)
+        record = PathRecord(
+            n_basis=size,
+            objective=iterate.point.value,
+            train_auc=quality.train_auc,
+            validation_auc=quality.validation_auc,
+            seconds=state.seconds,
+            n_iter=iterate.n_iter,
+            is_refined=is_refined,
+            model=model,
+        )
+        before = (other for other in state.records if other.n_basis != size)
+        models = {**state.models, size: model}
+        return replace(state, models=models, records=(*before, record))
+
+    def _model(self, state: FitState) -> Model:
+        basis, linear = state.basis, self.plan.linear
+        linear_coef, intercept = None, -state.threshold
+        if linear is not None:
+            linear_coef = linear.scale * state.weights[: basis.n_linear]
+            intercept -= float(linear_coef @ linear.origin)
+        indices = np.asarray(basis.indices)
+        return Model(
+            kernel=basis.kernel(),
+            centres=basis.centres,
+            indices=indices if self.sample is None else self.sample.row_numbers[indices],
+            coef=basis.coef(state.weights),
+            linear_coef=linear_coef,
+            intercept=intercept,
+            generation=state.generation,
+            scaling=self.plan.feature_map,
+        )
+
+    def is_stopped(self, state: FitState) -> bool:
+        """Show the path to whoever watches; tell whether they or early stopping end the pursuit."""
+        is_ended = self._watch(self.path(state))
+        return is_ended or self.plan.has_converged(state.records)
+
+    def path(self, state: FitState, size: int | None = None) -> Path:
+        """Return the path so far, with the last model as the one to keep unless told."""
+        return Path(state.models, state.records, max(state.models) if size is None else size)
+
+
+@dataclass(frozen=True)
+class Pursue:
+    """Grow the basis to the largest of ``sizes``, retraining at each of them."""
+
+    sizes: Collection[int]
+    grows: bool = True
+    saves: bool = True
+
+    def run(self, state: FitState, work: Workspace) -> FitState:
+        """Return the state with a larger basis."""
+        is_stopped = state.is_inside and work.is_stopped(state)
+
+        def report(iterate: Iterate) -> bool:
+            nonlocal state, is_stopped
+            is_new = len(state.basis) not in state.models
+            state = work.remember(state, iterate)
+            if iterate.is_retrained:
+                work.save(replace(state, is_inside=True))
+            is_stopped = is_stopped or (is_new and work.is_stopped(state))
+            return is_stopped
+
+        pursuit = Pursuit(work.objective, state.basis, work.selector, work.minimise)
+        begin = pursuit.resume if state.is_inside else pursuit.retrain
+        if not is_stopped:
+            # The first iterate gets no name here, so that its state is freed during the pursuit.
+            last = pursue(pursuit, begin(state.weights), self.sizes, report)
+            state = replace(state, weights=last.point.weights)
+        is_grown = is_stopped or len(state.basis) < max(self.sizes)
+        return replace(state, is_grown=is_grown, is_inside=False)
+
+
+@dataclass(frozen=True)
+class Refine:
+    """Move the centres and learn length scales, for at most ``n_steps`` L-BFGS steps."""
+
+    n_steps: int
+    grows: bool = False
+    saves: bool = True
+
+    def run(self, state: FitState, work: Workspace) -> FitState:
+        """Return the refined state; it never validates worse than before."""
+        start, _ = solve_for_shape(
+            work.objective, state.basis, as_refined(state.basis, state.weights), work.minimise
+        )
+        tol = work.plan.parameters.tol
+        loosely = partial(work.minimise, tol=max(tol, DESCENT_TOL))
+        found = Refiner(loosely, self.n_steps, tol).refine(work.objective, state.basis, start)
+        state, point = work.adopt(state, found)
+        iterate = Iterate(point, None, found.n_iter, is_retrained=True)
+        return work.remember(state, iterate, is_refined=True)
+
+
+@dataclass(frozen=True)
+class MoveTo:
+    """Continue with the same basis on other rows: "hard" rows, or "all"."""
+
+    rows: str
+    grows: bool = False
+    saves: bool = False
+
+    def run(self, state: FitState, work: Workspace) -> FitState:
+        """Return the state with the coefficients that are best on these rows."""
+        if self.rows == "all":
+            work.open(work.rows, None)
+        else:
+            assert work.held_out is not None
+            assert work.sample is not None
+            model = state.models[len(state.basis)]
+            hard = work.held_out.hard_sample(work.rows, model, work.sample)
+            work.open(hard, work.validation_rows)
+        return work.adopt(state, as_refined(state.basis, state.weights))[0]
+
+
+@dataclass(frozen=True)
+class Finish:
+    """Fit the coefficients of the last model to all rows, including those held out."""
+
+    grows: bool = False
+    saves: bool = True
+
+    def run(self, state: FitState, work: Workspace) -> FitState:
+        """Return the state with the final coefficients; the validation AUC is the one before."""
+        work.hold_out(work.engine, None)
+        minimum = work.minimise(work.objective, state.weights)
+        validated = state.records[-1].validation_auc
+        iterate = Iterate(minimum.point, None, minimum.n_iter, is_retrained=True)
+        state = work.remember(state, iterate, is_refined=True)
+        *before, last = state.records
+        state = replace(state, records=(*before, replace(last, validation_auc=validated)))
+        work.latest = state
+        return state
+
+
+def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
+    """Return a basis and its weights in the form that refinement starts from."""
+    scales, centres = basis.kernels[0].scales, basis.centres
+    dense = centres.toarray() if sparse.issparse(centres) else centres
+    shape = Shape(dense.astype(np.float64), np.ones(centres.shape[1]) if scales is None else scales)
+    return Refined(shape, weights[: basis.n_linear], basis.coef(weights), None)

@@ -1,0 +1,67 @@
+"""What a fit has found so far: `FitState` while it runs, `Path` for those who asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skauc.model import Model, PathRecord
+from skauc.sparse.basis import Basis
+
+
+@dataclass(frozen=True, eq=False)
+class FitState:
+    """The basis, its weights, and every model on the way. A checkpoint stores all of it.
+
+    ``n_done`` is the number of finished stages; ``is_inside`` says that the next one has begun.
+    ``is_grown`` says that the basis grows no more, because the pursuit was stopped or found no
+    independent row. ``generation`` counts how often the centres have moved.
+    """
+
+    basis: Basis
+    weights: np.ndarray
+    n_done: int = 0
+    is_inside: bool = False
+    is_grown: bool = False
+    generation: int = 0
+    threshold: float = 0.0
+    seconds: float = 0.0
+    records: tuple[PathRecord, ...] = ()
+    models: dict[int, Model] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The models of one fit by size, a record per retraining, and the size to keep."""
+
+    models: dict[int, Model]
+    records: tuple[PathRecord, ...]
+    size: int
+
+    def attributes(self) -> dict:
+        """Return the fitted attributes of the model of the size to keep."""
+        return path_attributes(self.models, list(self.records), self.size)
+
+
+def path_attributes(models: dict[int, Model], records: list[PathRecord], size: int) -> dict:
+    """Return the fitted attributes of the model of that size."""
+    model = models[size]
+    path = [record for record in records if record.n_basis <= size]
+    n_features = model.centres.shape[1]
+    scales = getattr(model.kernel, "scales", None)
+    linear_coef = model.linear_coef
+    return {
+        "n_basis_": size,
+        "basis_vectors_": model.centres,
+        "basis_indices_": model.indices,
+        "dual_coef_": model.coef,
+        "linear_coef_": np.zeros(n_features) if linear_coef is None else linear_coef,
+        "intercept_": model.intercept,
+        "scaling_": model.scaling,
+        "gamma_": getattr(model.kernel, "gamma", None),
+        "length_scales_": np.ones(n_features) if scales is None else 1.0 / scales,
+        "n_iter_": sum(record.n_iter for record in path),
+        "path_": path,
+        "_models": {n: models[n] for n in sorted(models) if n <= size},
+    }

@@ -1,0 +1,23 @@
+"""How long a fit is said to take."""
+
+from dataclasses import replace
+
+import pytest
+
+from skauc.app.workflow import Recipe, estimate_seconds
+
+# Seconds of one core that searches with 64 centres took: rows, seconds.
+MEASURED = [(200, 30), (400, 36), (900, 55), (1500, 9), (3000, 38), (10_000, 110)]
+
+
+@pytest.mark.parametrize(("n_rows", "seconds"), MEASURED)
+def test_the_estimate_is_near_what_was_measured(n_rows, seconds):
+    found = estimate_seconds(n_rows, Recipe(n_jobs=1))
+    assert seconds / 1.6 < found < 1.6 * seconds
+
+
+def test_no_search_and_fewer_centres_take_less():
+    recipe = Recipe(n_jobs=1)
+    assert estimate_seconds(3000, replace(recipe, tune=False)) == 0
+    assert estimate_seconds(3000, replace(recipe, n_basis=8)) < estimate_seconds(3000, recipe) / 4
+    assert estimate_seconds(10**7, recipe) == estimate_seconds(10**4, recipe)

@@ -1,0 +1,157 @@
+"""Shapley values against the enumeration of all subsets of columns."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from skauc import KernelRankSVM, SparseKernelAUC, StructuralAUC
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.explain import shapley_values
+
+
+def enumerated(score, row, background, shares):
+    """Return the Shapley values of one row by definition."""
+    n = len(row)
+
+    def value(subset):
+        rows = background.copy()
+        rows[:, list(subset)] = row[list(subset)]
+        return float(shares @ score(rows))
+
+    values = np.zeros(n)
+    for column in range(n):
+        others = [j for j in range(n) if j != column]
+        for size in range(n):
+            for subset in combinations(others, size):
+                gain = value((*subset, column)) - value(subset)
+                values[column] += gain / (n * comb(n - 1, size))
+    return values
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 5)) * [1, 2, 0.5, 1, 3]
+    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=120) > 0.8
+    return X, y
+
+
+MODELS = {
+    "rbf": SparseKernelAUC(6, random_state=0),
+    "laplacian": SparseKernelAUC(6, kernel="laplacian", random_state=0),
+    "linear kernel": SparseKernelAUC(3, kernel="linear", random_state=0),
+    "widths": SparseKernelAUC(6, gamma=[0.02, 0.1, 0.5], random_state=0),
+    "linear term": SparseKernelAUC(6, linear_term=True, random_state=0),
+    "refined": SparseKernelAUC(6, refine=3, random_state=0),
+    "rank": SparseKernelAUC(6, scaling="rank", random_state=0),
+    "normal": SparseKernelAUC(6, scaling="normal", linear_term=True, refine=3, random_state=0),
+    "all rows": KernelRankSVM(),
+    "structural": StructuralAUC(kernel="rbf"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_values_equal_the_enumeration_of_subsets(rows, name):
+    X, y = rows
+    model = MODELS[name].fit(X, y)
+    background, weight = X[40:47], np.arange(1.0, 8.0)
+    explanation = shapley_values(model, X[:3], background, background_weight=weight, method="exact")
+    for row, values in zip(X[:3], explanation.values, strict=True):
+        expected = enumerated(model.decision_function, row, background, weight / weight.sum())
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_features", [1, 22, 60, 784])
+def test_values_add_up_to_the_scores(n_features):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, n_features))
+    y = X[:, 0] + rng.normal(size=150) > 0.5
+    model = SparseKernelAUC(16, gamma=0.3 / n_features, random_state=0).fit(X, y)
+    explanation = shapley_values(model, X[:4], X[50:90])
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.decision_function(X[:4]), rtol=0, atol=1e-10)
+    expected = model.decision_function(X[50:90]).mean()
+    np.testing.assert_allclose(explanation.base_values, expected, rtol=0, atol=1e-10)
+
+
+def test_the_result_does_not_depend_on_threads(rows):
+    X, y = rows
+    model = MODELS["rbf"].fit(X, y)
+    one, two = (shapley_values(model, X, X[:9], n_jobs=n).values for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pytest.param("polars", id="polars")])
+def test_categories_are_explained_as_one_column(make):
+    rng = np.random.default_rng(2)
+    columns = {
+        "size": rng.normal(size=150),
+        "colour": rng.choice(["red", "green", "blue"], 150),
+        "age": rng.normal(size=150),
+    }
+    y = columns["size"] * (columns["colour"] == "red") + rng.normal(size=150) > 0.7
+    frame = pd.DataFrame(columns)
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["colour"]), remainder=StandardScaler()
+    )
+    model = make_pipeline(encode, SparseKernelAUC(8, random_state=0)).fit(frame, y)
+    if make == "polars":
+        frame = pytest.importorskip("polars").DataFrame(columns)
+    explanation = shapley_values(model, frame[:5], frame[60:70])
+    assert explanation.feature_names == ["size", "colour", "age"]
+    assert explanation.data[0, 1] in ("red", "green", "blue")
+    assert explanation.is_exact
+    values = np.array([list(row) for row in zip(*columns.values(), strict=True)], dtype=object)
+
+    def score(rows):
+        return model.decision_function(pd.DataFrame(rows, columns=list(columns)).infer_objects())
+
+    expected = enumerated(score, values[0], values[60:70], np.full(10, 0.1))
+    np.testing.assert_allclose(explanation.values[0], expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        (SparseKernelAUC(6, rotate=True, refine=3, random_state=0), "mixes the columns"),
+        (SparseKernelAUC(6, kernel="polynomial", random_state=0), "the kernel is polynomial"),
+        (make_pipeline(PCA(3), SparseKernelAUC(6, random_state=0)), "from several columns"),
+    ],
+)
+def test_models_without_products_are_sampled(rows, model, problem):
+    X, y = rows
+    model.fit(X, y)
+    with pytest.raises(InvalidParameterError, match=f"method='exact' is not possible: .*{problem}"):
+        shapley_values(model, X[:2], X[:9], method="exact")
+    explanation = shapley_values(model, X[:2], X[40:49], n_permutations=2000)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.decision_function(X[:2]), rtol=0, atol=1e-10)
+    expected = enumerated(model.decision_function, X[0], X[40:49], np.full(9, 1 / 9))
+    errors = explanation.standard_errors[0]
+    assert (np.abs(explanation.values[0] - expected) < 5 * errors + 1e-12).all()
+    assert not explanation[:1].is_exact
+
+
+def test_bad_input_says_what_is_wrong(rows):
+    X, y = rows
+    model = MODELS["rbf"].fit(X, y)
+    with pytest.raises(InvalidParameterError, match="`background` must be rows to compare with"):
+        shapley_values(model, X[:2])
+    with pytest.raises(InvalidDataError, match=r"the 5 columns of `X`; got shape \(9, 4\)"):
+        shapley_values(model, X[:2], X[:9, :4])
+    with pytest.raises(InvalidDataError, match="`background_weight` must have one weight"):
+        shapley_values(model, X[:2], X[:9], background_weight=[1.0])
+    with pytest.raises(ValueError, match="NaN"):
+        shapley_values(model, X[:2], np.full((2, 5), np.nan))
+    with pytest.raises(InvalidParameterError, match="`method` must be"):
+        shapley_values(model, X[:2], X[:9], method="fast")
+    with pytest.raises(InvalidParameterError, match="one fitted skauc classifier; got Logistic"):
+        shapley_values(LogisticRegression().fit(X, y), X[:2], X[:9])

@@ -1,0 +1,179 @@
+"""The interval of the AUC against its definition and simulations."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scored_rows import (
+    quick,
+    scored_rows,
+    slow_auc,
+    slow_placements,
+)
+
+from skauc.exceptions import InvalidParameterError
+from skauc.metrics import auc, auc_interval
+from skauc.metrics.intervals import auc_drop
+
+
+@quick
+@given(scored_rows())
+def test_standard_error_is_that_of_the_structural_components(rows):
+    y, scores, _ = rows
+    assume(1 < y.sum() < len(y) - 1)
+    positives, negatives = slow_placements(y, scores, np.ones(len(y)))
+    variance = positives.var(ddof=1) / len(positives) + negatives.var(ddof=1) / len(negatives)
+    interval = auc_interval(y, scores)
+    assert_allclose(interval.standard_error**2, variance, rtol=1e-10, atol=1e-15)
+    assert interval.auc == auc(y, scores)
+
+
+def test_weighted_standard_error_is_the_linearised_one(noisy):
+    y, scores, weights = noisy
+    estimate = slow_auc(*noisy)
+    variance = 0
+    for code, placements in zip((1, 0), slow_placements(*noisy), strict=True):
+        side = weights[y == code]
+        squares = (side * (placements - estimate)) ** 2
+        variance += squares.sum() / side.sum() ** 2 * len(side) / (len(side) - 1)
+    for scale in (1, 1000):
+        interval = auc_interval(y, scores, sample_weight=scale * weights)
+        assert_allclose(interval.standard_error, np.sqrt(variance), rtol=1e-10)
+        assert_allclose(interval.auc, estimate)
+
+
+def test_weighted_standard_error_is_the_spread_of_samples():
+    rng = np.random.default_rng(2)
+    estimates, standard_errors = [], []
+    for _ in range(300):
+        y = np.repeat([1, 0], [60, 240])
+        scores = rng.normal(size=300) + y
+        # Weights that go with the scores, as sampling weights do.
+        interval = auc_interval(y, scores, sample_weight=rng.exponential(1 + (scores > 1)))
+        estimates.append(interval.auc)
+        standard_errors.append(interval.standard_error)
+    assert_allclose(np.mean(standard_errors), np.std(estimates), rtol=0.12)
+
+
+@quick
+@given(scored_rows(), st.floats(0.5, 0.999))
+def test_limits_enclose_the_estimate_and_stay_in_range(rows, confidence_level):
+    y, scores, weights = rows
+    narrow = auc_interval(y, scores, sample_weight=weights, confidence_level=confidence_level / 2)
+    wide = auc_interval(y, scores, sample_weight=weights, confidence_level=confidence_level)
+    limits = [0, wide.low, narrow.low, narrow.auc, narrow.high, wide.high, 1]
+    assert (np.diff(limits) >= -1e-12).all()
+    assert wide.low < wide.high
+
+
+@quick
+@given(scored_rows())
+def test_turning_the_scores_round_mirrors_the_interval(rows):
+    y, scores, weights = rows
+    up = auc_interval(y, scores, sample_weight=weights)
+    down = auc_interval(y, -scores, sample_weight=weights)
+    assert_allclose([down.low, down.high], [1 - up.high, 1 - up.low], atol=1e-9)
+
+
+@pytest.mark.parametrize(("true_auc", "shift"), [(0.5, 0), (0.7602, 1), (0.9214, 2)])
+def test_interval_covers_the_truth(true_auc, shift):
+    rng = np.random.default_rng(3)
+    y = np.repeat([1, 0], [25, 75])
+    covered = 0
+    for _ in range(1000):
+        interval = auc_interval(y, rng.normal(size=100) + shift * y, confidence_level=0.9)
+        covered += interval.low <= true_auc <= interval.high
+    assert 870 <= covered <= 935
+
+
+def test_perfect_ranking_has_the_limit_of_clopper_and_pearson():
+    y, scores = np.repeat([0, 1], [40, 10]), np.arange(50)
+    up, down = auc_interval(y, scores), auc_interval(y, -scores)
+    assert (up.auc, up.high, up.standard_error) == (1, 1, 0)
+    assert_allclose(up.low, 0.025**0.1)
+    assert (down.auc, down.low, down.standard_error) == (0, 0, 0)
+    assert_allclose(down.high, 1 - 0.025**0.1)
+
+
+def test_limit_of_a_perfect_ranking_is_conservative():
+    """Whatever the AUC, samples that rank perfectly by luck and exclude it are rare."""
+    rng = np.random.default_rng(4)
+    y = np.repeat([1, 0], [4, 8])
+    excluded = 0
+    for _ in range(1000):
+        interval = auc_interval(y, rng.normal(size=12) + 0.2 * y)  # AUC 0.556
+        excluded += interval.auc == 1 and interval.low > 0.556
+    assert excluded <= 25
+
+
+def test_perfect_ranking_with_weights_counts_effective_rows():
+    y, scores = np.repeat([0, 1], [40, 10]), np.arange(50)
+    weights = np.where(y == 1, 7.0, 1.0)
+    assert_allclose(auc_interval(y, scores, sample_weight=weights).low, 0.025**0.1)
+    weights[-9:] = 1e-6  # in effect one positive
+    assert_allclose(auc_interval(y, scores, sample_weight=weights).low, 0.025, rtol=1e-4)
+
+
+def test_all_scores_equal_leaves_room_on_both_sides():
+    interval = auc_interval([0] * 30 + [1] * 5, np.zeros(35))
+    assert (interval.auc, interval.standard_error) == (0.5, 0)
+    assert_allclose([interval.low, interval.high], [0.025**0.2 / 2, 1 - 0.025**0.2 / 2])
+
+
+def test_one_positive_takes_the_largest_variance():
+    y, scores = [1, 0, 0, 0, 0], [3, 1, 2, 4, 5]
+    interval = auc_interval(y, scores)
+    assert_allclose(interval.standard_error**2, 0.25 + (1 / 3) / 4)
+    assert 0 < interval.low < 0.1
+    assert 0.9 < interval.high < 1
+
+
+@pytest.mark.parametrize("value", [0, 1, 95, None])
+def test_confidence_level_must_be_a_fraction(value):
+    message = f"`confidence_level` must be .*; got {value!r}. Use 0.95 for a 95 % interval."
+    with pytest.raises(InvalidParameterError, match=message):
+        auc_interval([0, 1], [1, 2], confidence_level=value)
+
+
+# The drop of the AUC
+
+
+def test_drop_is_the_difference_of_the_aucs(noisy):
+    y, scores, weights = noisy
+    rng = np.random.default_rng(1)
+    others = [scores + rng.normal(size=300) for _ in range(3)]
+    drop = auc_drop(scores, others, y == 1, weights)
+    aucs = [auc(y, other, sample_weight=weights) for other in others]
+    expected = auc(y, scores, sample_weight=weights) - np.mean(aucs)
+    assert drop.drop == pytest.approx(expected, abs=1e-12)
+    assert drop.low < drop.drop < drop.high
+
+
+def test_drop_to_constant_scores_has_the_standard_error_of_the_auc(noisy):
+    y, scores, _ = noisy
+    drop = auc_drop(scores, [np.zeros(300)], y == 1, np.ones(300))
+    interval = auc_interval(y, scores)
+    assert drop.drop == pytest.approx(interval.auc - 0.5)
+    assert drop.high - drop.drop == pytest.approx(1.959964 * interval.standard_error, rel=1e-6)
+
+
+def test_same_scores_have_no_drop_and_a_single_row_has_a_wide_one(noisy):
+    y, scores, weights = noisy
+    same = auc_drop(scores, [scores, scores], y == 1, weights)
+    assert (same.drop, same.low, same.high) == (0, 0, 0)
+    positive = np.arange(300) == 0
+    single = auc_drop(scores, [scores[::-1]], positive, weights)
+    assert (single.low, single.high) == (-1, 1)
+
+
+def test_drop_limits_cover_the_truth():
+    """The true drop of normal scores with shift 2 to those with shift 1 is 0.9214 - 0.7602."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(400) < 80
+    n_covered = 0
+    for _ in range(300):
+        noise = rng.normal(size=400)
+        drop = auc_drop(noise + 2 * positive, [noise + positive], positive, np.ones(400))
+        n_covered += drop.low <= 0.9214 - 0.7602 <= drop.high
+    assert 0.91 <= n_covered / 300 <= 0.98

@@ -1,0 +1,92 @@
+"""Ctrl-C as a terminal sends it: a real SIGINT to a process that searches or fits."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+
+SEARCH = """
+import os, signal, threading, time
+import numpy as np
+from sklearn.datasets import make_moons
+from skauc import SparseKernelAUCCV
+import skauc.sparse.refinement as refinement
+
+X, y = make_moons(300, noise=0.3, random_state=0)
+descend, times = refinement.Refiner.refine, []
+
+def refine(self, *arguments):
+    times.append(time.monotonic())
+    if len(times) == {n_descents}:
+        # From another thread, so that it comes in the middle of a descent.
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        self = type(self)(self.minimise, 100_000, 0.0, 100_000)
+    return descend(self, *arguments)
+
+refinement.Refiner.refine = refine
+model = SparseKernelAUCCV(Cs=[1.0], gammas=[1.0], n_basis=8, scaling=None, linear_term=False,
+                          rotate=False, refine="auto", cv=3, n_jobs=1, random_state=0)
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    ended = time.monotonic()
+    refined = model.cv_results_["param_refine"].astype(bool)
+    splits = np.array([model.cv_results_[f"split{{i}}_test_score"][refined] for i in range(3)])
+    n_refined = (~np.isnan(splits)).any(axis=1).sum()
+    print("interrupted", len(times), n_refined, ended - times[-1], model.score(X, y) > 0.8)
+"""
+
+
+@pytest.mark.parametrize(("n_descents", "n_folds"), [(1, 0), (3, 1)])
+def test_an_interrupt_ends_a_search_that_refines(n_descents, n_folds):
+    """Two descents per fold: a fold that is cut off is not counted."""
+    code = SEARCH.format(n_descents=n_descents)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert answer.returncode == 0, answer.stderr
+    word, n_begun, n_counted, seconds, is_good = answer.stdout.split()
+    assert word == "interrupted"
+    assert int(n_begun) == n_descents
+    assert int(n_counted) == n_folds
+    assert is_good == "True"
+    # The search itself ends at once; the fit to all rows, and a busy machine, take the rest.
+    assert float(seconds) < 20
+
+
+FIT = """
+import os, signal, threading
+from sklearn.datasets import make_moons
+from skauc import SparseKernelAUC
+
+from skauc.sparse.pursuit import Pursuit
+
+X, y = make_moons(3000, noise=0.3, random_state=0)
+model, add, sizes = SparseKernelAUC(2000, random_state=0), Pursuit.add, []
+
+def add_and_interrupt(self, iterate):
+    sizes.append(len(self.basis))
+    if len(sizes) == 3:
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return add(self, iterate)
+
+Pursuit.add = add_and_interrupt
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted", model.n_basis_, model.score(X, y) > 0.8)
+"""
+
+
+def test_an_interrupt_ends_a_fit_with_the_model_so_far():
+    answer = subprocess.run(
+        [sys.executable, "-c", FIT], capture_output=True, text=True, timeout=120
+    )
+    assert answer.returncode == 0, answer.stderr
+    word, size, is_good = answer.stdout.split()
+    assert word == "interrupted"
+    assert 1 <= int(size) < 2000
+    assert is_good == "True"
