@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
+
 import skauc
 from skauc.compiling import compiled, compiled_fast
 
@@ -79,9 +81,5 @@ def test_an_error_that_is_not_about_the_cache_is_raised():
     def unbound(x):
         return undefined_name + x  # noqa: F821
 
-    try:
+    with pytest.raises(Exception, match="undefined_name"):
         unbound(np.float64(1))
-    except Exception as error:
-        assert "undefined_name" in str(error)
-    else:
-        raise AssertionError("no error")

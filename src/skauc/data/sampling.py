@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skauc.data.training import TrainingData
-from skauc.support import mix_bits, spread
+from skauc.support import GOLDEN_RATIO, mix_bits, spread
 
 # Number of bits of a hash.
 N_BITS = 62
@@ -113,15 +113,15 @@ def _digest(data: TrainingData) -> np.ndarray:
     hashes = np.zeros(data.n_rows, dtype=np.uint64)
     X: Any = data.X
     if data.is_sparse:
-        entries = mix_bits(_bits(X.data) + mix_bits(X.indices))
+        entries = mix_bits(_bits(X.data) + mix_bits(X.indices.astype(np.uint64)))
         totals = np.append(np.uint64(0), np.cumsum(entries, dtype=np.uint64))
         hashes += np.subtract(totals[X.indptr[1:]], totals[X.indptr[:-1]])
     else:
         for column in X.T:
-            hashes = mix_bits(hashes + _bits(column) + np.uint64(_GOLDEN_RATIO))
+            hashes = mix_bits(hashes + _bits(column) + GOLDEN_RATIO)
     hashes = mix_bits(hashes + _bits(data.weights))
-    hashes = mix_bits(hashes + mix_bits(2 * data.row_numbers + data.positive))
-    again = mix_bits(hashes + np.uint64(_GOLDEN_RATIO))
+    hashes = mix_bits(hashes + mix_bits((2 * data.row_numbers + data.positive).astype(np.uint64)))
+    again = mix_bits(hashes + GOLDEN_RATIO)
     return np.array([hashes.sum(dtype=np.uint64), again.sum(dtype=np.uint64)])
 
 

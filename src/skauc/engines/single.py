@@ -17,7 +17,8 @@ from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Kernel, Rows
-from skauc.metrics.area import auc_of, score_table, threshold_of, weighted_auc
+from skauc.metrics.area import auc_of, threshold_of, weighted_auc
+from skauc.metrics.sorted_scores import sort_scores
 
 
 class SingleEngine(Engine):
@@ -110,7 +111,7 @@ class SingleEngine(Engine):
         if self.n_rows > block.policy.most_sorted:
             ranked = self.ask(RankedQuality(), state)
             return Quality(ranked.train_auc, validation_auc, ranked.threshold)
-        table = score_table(block.fetch(state.scores), data.positive, self._weights)
+        table = sort_scores(block.fetch(state.scores), data.positive, self._weights)
         return Quality(auc_of(table), validation_auc, threshold_of(table))
 
 
