@@ -141,9 +141,9 @@ def type_as(column, kind: str) -> ColumnType | None:
         return ColumnType("numeric")
     if kind == "numeric" and is_text:
         counts = _texts(column.dropna()).value_counts()
-        form, parsed = best_number_form(counts.index.to_series(), counts.to_numpy(np.float64))
+        number, parsed = best_number_form(counts.index.to_series(), counts.to_numpy(np.float64))
         if parsed.any():
-            return ColumnType("numeric", form)
+            return ColumnType("numeric", number)
     if kind == "date" and (is_text or found.kind == "numeric"):
         form = best_date_form(_texts(_as_codes(column.dropna())).value_counts())
         if form is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from skauc.preprocessing.column_statistics import codes_of
 from skauc.preprocessing.frames import as_frame
 from skauc.preprocessing.number_forms import MISSING_WORDS
 from skauc.preprocessing.parts import (
@@ -15,7 +16,6 @@ from skauc.preprocessing.parts import (
     Part,
     TargetPart,
     build_parts,
-    codes_of,
 )
 
 # Events that are less likely than this by chance are noted.
@@ -143,6 +143,7 @@ class _Numbers(_Column):
     heavy tails do not raise false alarms.
     """
 
+    is_date: bool
     median: float
     spread: float
     low: float
@@ -151,7 +152,6 @@ class _Numbers(_Column):
     q75: float
     q99: float
     high: float
-    is_date: bool
     n_outside: int = field(default=0, init=False)
     n_far: int = field(default=0, init=False)
     smallest: float = field(default=np.inf, init=False)
@@ -241,7 +241,7 @@ def _columns_of(part: Part) -> dict[str, _Column]:
         spread[spread == 0] = 1.0
         figures = np.vstack([part.fill, spread, part.ranges]).T.tolist()
         named = zip(part.columns, figures, strict=True)
-        return {name: _Numbers(*values, is_date=is_date) for name, values in named}
+        return {name: _Numbers(is_date, *values) for name, values in named}
     if isinstance(part, LevelsPart | TargetPart):
         known = zip(part.columns, part.levels, part.coverage.tolist(), strict=True)
         return {name: _Levels(levels, coverage) for name, levels, coverage in known}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from skauc.exceptions import InvalidDataError, MissingPackageError
 from skauc.validation import check_choice
@@ -73,7 +73,7 @@ def find_source(path, format: str | None = None) -> Source:
     if format is None:
         format = _format_of(path)
     if beginning.startswith(_GZIP_MAGIC):
-        return Source(str(path), format, lambda: gzip.open(path, "rb"))
+        return Source(str(path), format, lambda: _unzipped(path))
     return Source(str(path), format, lambda: open(path, "rb"))
 
 
@@ -84,8 +84,12 @@ def _standard_input(format: str | None) -> Source:
     if format is None:
         format = "parquet" if content.startswith(_PARQUET_MAGIC) else "csv"
     if content.startswith(_GZIP_MAGIC):
-        return Source("standard input", format, lambda: gzip.open(io.BytesIO(content), "rb"))
+        return Source("standard input", format, lambda: _unzipped(io.BytesIO(content)))
     return Source("standard input", format, lambda: io.BytesIO(content))
+
+
+def _unzipped(file) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(file, "rb"))
 
 
 def _beginning_of(path: Path) -> bytes:
