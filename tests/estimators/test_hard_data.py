@@ -43,9 +43,9 @@ def training_auc_unless_refused(model, rows):
 
 
 @pytest.fixture
-def many_rows(monkeypatch):
+def many_rows(use_sizes):
     """Compute as above 10,000 rows: float32 columns and binned pairs."""
-    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 0)
+    use_sizes(exact_rows=0)
 
 
 # -- few, equal and constant ------------------------------------------------------------------

@@ -100,7 +100,10 @@ def test_bad_options(options, message):
 
 
 def test_the_first_chunk_must_tell_the_classes():
-    with pytest.raises(InvalidDataError, match=r"first chunk must contain both classes; got the labels \[1\]\. Pass"):
+    with pytest.raises(
+        InvalidDataError,
+        match=r"first chunk must contain both classes; got the labels \[1\]\. Pass",
+    ):
         list(prequential_auc(AdaOAM(), [(X[:3], np.ones(3, int))]))
 
 

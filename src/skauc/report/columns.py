@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from skauc.support import mix_bits, spread
+
 # Only the first columns of wider tables are checked.
 MOST_CHECKED = 2_000
 
@@ -148,8 +150,5 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 
 def _mixed(bits: np.ndarray, column) -> np.ndarray:
-    """Hash values together with the index of their column (the finaliser of SplitMix64)."""
-    mixed = bits + (column + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed
+    """Hash values together with the index of their column."""
+    return mix_bits(bits + spread(column + np.uint64(1)))

@@ -25,6 +25,7 @@ from skauc.solvers.newton import SOLVERS, make_step, minimise
 from skauc.sparse.sampling import HeldOut, hold_out, hold_out_none
 from skauc.sparse.selection import SELECTIONS
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, Stage
+from skauc.support import quiet_overflow
 from skauc.validation import (
     check_boolean,
     check_choice,
@@ -279,7 +280,7 @@ class Plan:
         return next(size for size, auc in scores.items() if auc >= least)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@quiet_overflow()
 def make_plan(parameters: Parameters, rows: TrainingData) -> tuple[Plan, TrainingData]:
     """Return the plan for these rows, and the rows as the kernel sees them."""
     feature_map, rows = scale(parameters.scaling, rows)

@@ -142,10 +142,10 @@ class SolveForEachC:
         engine = work.engine
         solved = {C: np.zeros(0) for C in self.Cs}
         for size in self._sizes(state):
-            engine.resize(state.basis.n_linear + size)
+            n_columns = state.basis.n_linear + size
             for C in self.Cs:
                 # The basis is orthonormal: the best weights of a smaller one are a good start.
-                weights = np.append(solved[C], np.zeros(engine.size - len(solved[C])))
+                weights = np.append(solved[C], np.zeros(n_columns - len(solved[C])))
                 objective = Objective(engine, pair_weight(C, engine))
                 point = work.minimise(objective, weights).point
                 solved[C] = point.weights

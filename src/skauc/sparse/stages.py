@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from skauc.data.training import TrainingData
-from skauc.engines import Engine
+from skauc.engines import Engine, LinearColumns
 from skauc.kernels import same_format
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import Point
@@ -114,7 +114,7 @@ class Workspace:
         engine = self._open_engine(rows, capacity=self._capacity, n_whole=n_whole)
         self._stack.enter_context(engine)
         if self.plan.linear is not None:
-            engine.append_linear(self.plan.linear.origin, self.plan.linear.scale)
+            engine.append(LinearColumns(self.plan.linear.origin, self.plan.linear.scale))
         self.hold_out(engine, held_out)
 
     def hold_out(self, engine: Engine, chosen: Chosen | None) -> None:
