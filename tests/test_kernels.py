@@ -318,7 +318,7 @@ def test_scale_of_constant_features_is_one():
 def test_scale_that_is_no_number_is_an_error(X, unit, variance):
     with pytest.raises(
         InvalidDataError,
-        match=rf"gamma='scale' cannot be found: the variance of `X` is {variance}. Scale the feat",
+        match=rf"gamma='scale' cannot be computed: the variance of `X` is {variance}. Scale",
     ):
         resolve("scale", X * unit, np.ones(40))
 
@@ -337,7 +337,7 @@ GOOD = {"kernel": "rbf", "gamma": "scale", "degree": 3, "coef0": 1.0}
         ("gamma", 0.0, "`gamma` must be a finite number greater than 0; got 0.0. Larger values"),
         ("gamma", np.inf, "`gamma` must be a finite number greater than 0; got inf"),
         ("gamma", True, "`gamma` must be a finite number greater than 0; got True"),
-        ("gamma", [], "`gamma` must hold at least one width; got an empty sequence. Widths a"),
+        ("gamma", [], "`gamma` must hold at least one width; got an empty sequence. Use for"),
         ("gamma", [0.1, -1.0], "`gamma` must be a finite number greater than 0; got -1.0"),
         ("gamma", ["scale", 1.0], "`gamma` must be a finite number greater than 0; got 'scale'"),
         ("degree", 0, "`degree` must be an integer of at least 1; got 0. It is the power"),
