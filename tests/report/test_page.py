@@ -351,6 +351,11 @@ def test_words_from_outside_do_nothing(browser, tmp_path):
     assert browser.execute_script("return window.hacked") is None
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
     assert evil in browser.find_element(By.ID, "centres").text
+    outside = """
+        return [...document.querySelectorAll(".values td, .values th, .bars td, .bars th")]
+          .filter((cell) => cell.getBoundingClientRect().right > innerWidth).length;
+    """
+    assert browser.execute_script(outside) == 0
     assert browser.get_log("browser") == []
 
 

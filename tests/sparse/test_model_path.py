@@ -227,17 +227,17 @@ def test_an_interrupted_fit_keeps_the_model_it_had_reached(size, early_stopping,
 @pytest.mark.parametrize("n_calls", [*range(8, 17), 30])
 def test_an_interrupt_can_come_at_any_time(n_calls, monkeypatch):
     """Not only between two centres, where callbacks are called."""
-    from skauc.engines.cpu import CPUEngine
+    from skauc.engines.single import SingleEngine
 
-    direction, calls = CPUEngine.direction, []
+    line_of, calls = SingleEngine.line, []
 
-    def interrupted(engine, weights):
-        calls.append(weights)
+    def interrupted(engine, line):
+        calls.append(line)
         if len(calls) > n_calls:
             raise KeyboardInterrupt
-        return direction(engine, weights)
+        return line_of(engine, line)
 
-    monkeypatch.setattr(CPUEngine, "direction", interrupted)
+    monkeypatch.setattr(SingleEngine, "line", interrupted)
     model = make()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
-from numba import njit
 
+from skauc.compiling import compiled
 from skauc.losses import pairs
 from skauc.losses.pairs import (
     BINS_PER_MARGIN,
@@ -24,6 +23,7 @@ from skauc.losses.pairs import (
 )
 from skauc.metrics.area import auc_of, threshold_of
 from skauc.metrics.sorted_scores import SortedScores
+from skauc.support import cached_property
 
 # Longest table of a block: beyond it neighbouring bins are merged.
 MOST_CELLS = WIDEST_RANGE * BINS_PER_MARGIN
@@ -64,7 +64,7 @@ def score_table(scores, positive, weights, origin: float, run=pairs.serially) ->
         return table_of_no_number(ranges, origin)
     grid = covering_grid(ranges)
     cells = Cells(grid.assign(scores, positive, run), grid.n_cells, origin)
-    moments = pairs.score_moments(scores, positive, weights, cells, run)
+    moments = sum(pairs.score_moments(scores, positive, weights, cells, run))
     return ScoreTable(grid, origin, ranges, moments)
 
 
@@ -212,7 +212,7 @@ def rank_sums(axis: RankAxis, scores, positive, weights, run=pairs.serially) -> 
     return sum(run(in_places, len(scores)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_to_places(scores, positive, weights, first, width, ends, shares, sums):
     n_places = sums.shape[1]
     for i in range(len(scores)):

@@ -14,10 +14,11 @@ the tree is a pair of running sums.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numba import njit
+
+from skauc.compiling import compiled
+from skauc.support import cached_property
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class Violations:
         return below, above
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sweep(bounds, scores, margins, grades, weighted, order, tree, below, above):
     """Sum ``weighted`` over violating partners of lower grade and of higher grade.
 
@@ -109,7 +110,7 @@ def _sweep(bounds, scores, margins, grades, weighted, order, tree, below, above)
             above[order[t]] = _prefix(tree, n_grades - 1 - grades[t])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(tree, n_grades, grade, value):
     node = grade + 1
     while node <= n_grades:
@@ -117,7 +118,7 @@ def _add(tree, n_grades, grade, value):
         node += node & -node
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _prefix(tree, n_lower):
     """Return the sum over the ``n_lower`` lowest grades."""
     total = 0.0

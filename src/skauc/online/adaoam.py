@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
-from skauc.online.jit import compiled
 from skauc.online.statistics import (
     add_outer,
     average_in,

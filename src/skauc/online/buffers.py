@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skauc.online.jit import compiled
+from skauc.compiling import compiled_fast as compiled
+from skauc.support import GOLDEN_RATIO, mix_bits
 
 POLICIES = ("reservoir", "fifo", "rsx")
 
@@ -65,14 +66,14 @@ def make_buffers(size: int, n_features: int, random_state) -> Buffers:
     )
 
 
+_mix_bits = compiled(mix_bits)
+
+
 @compiled
 def uniform(random):
     """Draw a number from [0, 1) by SplitMix64 (Steele, Lea and Flood 2014)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    bits = random[0]
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    random[0] += GOLDEN_RATIO
+    return (_mix_bits(random[0]) >> np.uint64(11)) * 2.0**-53
 
 
 @compiled

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
 from skauc.online.buffers import POLICIES, Buffers, make_buffers, n_filled, offer, opposite_weight
-from skauc.online.jit import compiled
 from skauc.online.statistics import average_in, count
 from skauc.validation import check_choice, check_positive, check_whole_number
 

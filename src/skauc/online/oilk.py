@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.kernels import RBF
 from skauc.model import Model
 from skauc.online.base import OnlineClassifier
@@ -20,7 +21,6 @@ from skauc.online.buffers import (
     opposite_weight,
     put,
 )
-from skauc.online.jit import compiled
 from skauc.online.statistics import dot
 from skauc.validation import (
     check_boolean,

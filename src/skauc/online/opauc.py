@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
-from skauc.online.jit import compiled
 from skauc.online.sketch import sketch_product, sketch_row
 from skauc.online.statistics import (
     add_outer,

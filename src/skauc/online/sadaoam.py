@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.adaoam import AdaOAM, adaptive_steps, observe, project
-from skauc.online.jit import compiled
 from skauc.online.statistics import average_in
 from skauc.validation import check_positive
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from skauc.online.jit import compiled
+from skauc.compiling import compiled_fast as compiled
 
 
 @compiled

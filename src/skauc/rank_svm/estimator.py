@@ -17,6 +17,7 @@ from skauc.kernels import Kernel, Linear, Rows, check_kernel_parameters, make_ke
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, compare
+from skauc.support import quiet_overflow
 from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class KernelRankSVM(RankingClassifier):
             The fitted estimator.
         """
         self._check_parameters()
-        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
+        with unchanged_on_error(self), quiet_overflow():
             X, self.classes_, codes, weights = self._check_data(X, y, qid, sample_weight)
             queries = compare(codes, weights, qid)
             _warn_of_skipped(queries)

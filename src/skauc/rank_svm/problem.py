@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -28,6 +27,7 @@ from skauc.kernels import Kernel, Linear, Rows
 from skauc.losses.graded_pairs import PairLoss, Preferences
 from skauc.rank_svm.queries import Queries
 from skauc.solvers.trust_region import iterate
+from skauc.support import cached_property
 
 # Largest relative increase of the objective that polishing may cause.
 POLISHING_LOSS = 1e-5

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
-from skauc.engines import Engine
+from skauc.engines import Engine, OrthonormalColumn
 from skauc.kernels import Kernel, Rows
 
 
@@ -88,7 +88,7 @@ class Basis:
         width: int = 0,
     ) -> None:
         """Add a centre with a known projection, and its column to the engine."""
-        engine.append(self.kernels[width], centre, coordinates, norm)
+        engine.append(OrthonormalColumn(self.kernels[width], centre, coordinates, norm))
         size = len(self)
         self._factor[size, :size] = coordinates[self.n_linear :]
         self._factor[size, size] = norm
@@ -113,7 +113,7 @@ class Basis:
             projection = np.append(np.zeros(self.n_linear), self._factor[place, :place])
             norm = float(self._factor[place, place])
             kernel = self.kernels[self.widths[place]]
-            engine.append(kernel, self.centres[[place]], projection, norm)
+            engine.append(OrthonormalColumn(kernel, self.centres[[place]], projection, norm))
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
         """Return the kernel coefficients L^-T w."""

@@ -1,4 +1,4 @@
-"""Judges: how much the objective would fall, and by which move, if a candidate joined the basis."""
+"""Gains: how much the objective falls, and by which move, if a candidate joins the basis."""
 
 from __future__ import annotations
 
@@ -9,24 +9,12 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from skauc.engines import CandidateSlopes, Engine, State
+from skauc.engines import KernelColumn, OrthonormalColumn, State
+from skauc.engines.passes import CandidateGains, CandidateSlopes, LineSlopes
 from skauc.kernels import Kernel, Rows
 from skauc.solvers.newton import Point, factorise
 from skauc.sparse.basis import Projection
 from skauc.sparse.objective import Objective
-
-SlopesOf = Callable[..., CandidateSlopes]
-
-
-def slopes_of_all_rows(engine: Engine, *question) -> CandidateSlopes:
-    """Ask the engine for candidates' slopes."""
-    return engine.candidate_slopes(*question)
-
-
-def rough_slopes(engine: Engine, *question) -> CandidateSlopes:
-    """Ask the engine for about the same."""
-    return engine.screening_slopes(*question)
-
 
 # A candidate's own curvature, relative to its whole curvature, below which float32 cannot see it.
 _SMALLEST_OWN_CURVATURE = 1e-5
@@ -105,10 +93,11 @@ class Judge(Protocol):
 class NewtonLine:
     """One Newton step along the new column alone: gain g^2 / (2h), for all in one pass.
 
-    ``slopes`` is what the engine is asked for: those of all rows, or rough ones.
+    ``question`` is the pass that the engine runs: `CandidateGains` over all rows, or
+    `ScreenedGains` over a sample.
     """
 
-    slopes: SlopesOf = slopes_of_all_rows
+    question: type[CandidateGains] = CandidateGains
 
     def model(self, objective, point):
         """Keep nothing."""
@@ -116,7 +105,8 @@ class NewtonLine:
     def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by current slopes and current curvatures."""
         state, engine = point.state, objective.engine
-        along = self.slopes(engine, state, state, candidates.kernel, candidates.centres, 0)
+        question = self.question(candidates.kernel, candidates.centres, 0)
+        along = engine.ask(question, state, state)
         slopes, curvatures = _regularised(objective, point, candidates, along)
         return Verdict(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
 
@@ -141,9 +131,8 @@ class OrthogonalNewton:
     def judge(self, objective, point, model, candidates) -> Verdict:
         """Judge by the Schur complement of the candidate's curvature."""
         projection = candidates.projection
-        along = objective.engine.candidate_slopes(
-            point.state, model.state, candidates.kernel, candidates.centres, len(point.weights)
-        )
+        question = CandidateGains(candidates.kernel, candidates.centres, len(point.weights))
+        along = objective.engine.ask(question, point.state, model.state)
         slopes, curvatures = _regularised(objective, point, candidates, along)
         cross = projection.coordinates + objective.C_pair * along.cross
         cross = _solve(model.factor, cross)
@@ -160,7 +149,9 @@ class OrthogonalNewton:
         return Verdict(slopes**2 / (2 * own), moves, factor_rows)
 
 
-def _regularised(objective, point, candidates, along) -> tuple[np.ndarray, np.ndarray]:
+def _regularised(
+    objective, point, candidates, along: CandidateSlopes
+) -> tuple[np.ndarray, np.ndarray]:
     """Return slopes and curvatures of the whole objective along the candidates' columns."""
     projection = candidates.projection
     slopes = point.weights @ projection.coordinates + objective.C_pair * along.slopes
@@ -189,7 +180,7 @@ class LineMinimum:
     def _minimise_along(objective, point, candidates, i, max_iter=30, tol=1e-6):
         """Newton's method in one dimension, safeguarded by halving."""
         engine, C_pair = objective.engine, objective.C_pair
-        line = engine.column(candidates.kernel, candidates.centres[[i]])
+        line = engine.line(KernelColumn(candidates.kernel, candidates.centres[[i]]))
         inner = float(point.weights @ candidates.projection.coordinates[:, i])
         squared_length = float(candidates.projection.squared_lengths[i])
 
@@ -199,7 +190,7 @@ class LineMinimum:
 
         length, state, lowest = 0.0, point.state, 0.0
         for _ in range(max_iter):
-            slope, curvature = engine.line_slopes(state, line)
+            slope, curvature = engine.ask(LineSlopes(line), state)
             slope = inner + length * squared_length + C_pair * slope
             step = -slope / (squared_length + C_pair * curvature)
             if -0.5 * slope * step <= tol * -lowest:
@@ -231,9 +222,10 @@ class Exhaustive:
         start = np.append(point.weights, 0.0)
         for i in range(len(candidates)):
             centre, norm = candidates.centres[[i]], float(projection.norms[i])
-            objective.engine.append(candidates.kernel, centre, projection.coordinates[:, i], norm)
+            column = projection.coordinates[:, i], norm
+            # The column of the next candidate takes the place of this one.
+            objective.engine.append(OrthonormalColumn(candidates.kernel, centre, *column))
             found = self.minimise(objective, start).point
-            objective.engine.resize(len(point.weights))
             gains.append(point.value - found.value)
             moves.append(found.weights - start)
         return Verdict(np.array(gains), np.array(moves).T)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
-from skauc.engines import KernelMoments
+from skauc.engines.passes import KernelMoments, Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import RBF, same_format
 from skauc.solvers.newton import Minimum, Point
@@ -184,9 +184,9 @@ class _Problem:
 
     def _derivatives(self) -> tuple[np.ndarray, np.ndarray]:
         coef = self.coef * self.gammas
-        loss = self.objective.engine.kernel_moments(
-            self.point.state, self.shape.centres.mean(axis=0), self.factor, coef
-        )
+        origin, n_columns = self.shape.centres.mean(axis=0), len(self.point.weights)
+        question = Moments(n_columns, origin, self.factor, coef)
+        loss = self.objective.engine.ask(question, self.point.state)
         by_centre, by_scale = _chain_rule(loss, self.shape)
         norm_by_centre, norm_by_scale = _chain_rule(self._norm_moments(coef), self.shape)
         C_pair = self.objective.C_pair

@@ -20,6 +20,7 @@ from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.solvers.cutting_plane import Solution, minimise_by_planes
 from skauc.structural.function_spaces import open_space
+from skauc.support import quiet_overflow
 from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
 
 # Fraction of the way to the solution of the master problem at which the linear kernel computes its
@@ -180,7 +181,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
             The fitted estimator.
         """
         self._check_parameters()
-        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
+        with unchanged_on_error(self), quiet_overflow():
             self._fit(X, y, sample_weight)
         return self
 

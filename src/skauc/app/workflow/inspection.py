@@ -12,6 +12,9 @@ from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 
 TABLE_UNITS = "units of the table"
+TOO_MANY = "classifier, which has too many values to list"
+# Sparse centres of a small file can have any number of features.
+_MOST_LISTED = 10_000_000
 INNER_UNITS = "units of the classifier, because the steps before it cannot be undone"
 
 
@@ -81,7 +84,10 @@ def describe_model(model) -> ModelParts:
             f"`model` must end with an estimator of skauc; got {type(classifier).__name__}."
         )
     length_scales, linear_coef = _along_features(classifier, opened.model)
-    values, units = _in_original_units(opened, as_dense(opened.model.centres))
+    if opened.model.centres.shape[0] * opened.model.centres.shape[1] > _MOST_LISTED:
+        values, units = {}, TOO_MANY
+    else:
+        values, units = _in_original_units(opened, as_dense(opened.model.centres))
     return ModelParts(
         estimator=type(classifier).__name__,
         n_basis=len(opened.model.coef),

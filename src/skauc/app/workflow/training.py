@@ -102,10 +102,10 @@ def too_good_columns(table: LabelledTable) -> list[str]:
     Such columns are often recorded after the outcome, or derived from it.
     """
     from skauc.report.data_warnings import leak_suspects
-    from skauc.report.rows import Rows
+    from skauc.report.rows import LabelledRows
 
     weights = np.ones(len(table.y))
-    return [name for _, name in leak_suspects(Rows(table.X, table.y, weights))]
+    return [name for _, name in leak_suspects(LabelledRows(table.X, table.y, weights))]
 
 
 def train_model(
