@@ -117,7 +117,7 @@ def test_fits_and_predictions_in_threads_are_those_of_one_thread():
     X, y = make_classification(11_000, 6, class_sep=0.5, random_state=0)
 
     def scores(seed):
-        model = SparseKernelAUC(6, n_candidates=20, n_jobs=2, random_state=seed).fit(X, y)
+        model = SparseKernelAUC(6, n_jobs=2, random_state=seed).fit(X, y)
         return model.decision_function(X)
 
     with threadpool_limits(2, user_api="blas"):
@@ -137,7 +137,7 @@ from skauc import SparseKernelAUC
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1500, 5))
 y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=1500) > 0
-fit = lambda: SparseKernelAUC(4, n_candidates=10, refine=2, random_state=0).fit(X, y)
+fit = lambda: SparseKernelAUC(3, refine=2, random_state=0).fit(X, y)
 expected = fit().decision_function(X)
 is_done = threading.Event()
 

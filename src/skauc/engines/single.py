@@ -97,8 +97,7 @@ class SingleEngine(Engine):
         # The tasks of a pass run in this loop.
         totals = next(parts)
         for part in parts:
-            for total, array in zip(totals, part, strict=True):
-                total += array
+            question.add(totals, part)
         return block.fetch(question.finish(totals, given))
 
     def quality(self, state: BlockState) -> Quality:

@@ -16,13 +16,13 @@ from skauc.solvers.newton import Point, factorise
 from skauc.sparse.basis import Projection
 from skauc.sparse.objective import Objective
 
-# A candidate's own curvature, relative to its whole curvature, below which float32 cannot see it.
+# Smallest own curvature of a candidate that float32 resolves, relative to its whole curvature.
 _SMALLEST_OWN_CURVATURE = 1e-5
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Possible centres of one kernel, their rows, and their projections on the basis."""
+    """Candidate centres of one kernel, their row indices, and their projections on the basis."""
 
     kernel: Kernel
     width: int
@@ -44,13 +44,13 @@ class Candidates:
 
     @property
     def columns(self) -> np.ndarray:
-        """The candidates' columns k(., z) in the coordinates of the basis with each added."""
+        """The columns k(., z) in the coordinates of the basis extended by the candidate."""
         return np.vstack((self.projection.coordinates, self.projection.norms))
 
 
 @dataclass(frozen=True)
 class QuadraticModel:
-    """The pairs that violated after the last retraining, and a factor of their Hessian."""
+    """The state after the last retraining, and a factor of the Hessian of its violating pairs."""
 
     state: State
     factor: np.ndarray
@@ -66,7 +66,7 @@ class QuadraticModel:
 
 @dataclass(frozen=True)
 class Verdict:
-    """For each candidate the gain and the move (a column) of all weights, its own last."""
+    """Per candidate: the gain, and the move of all weights as a column, its own weight last."""
 
     gains: np.ndarray
     moves: np.ndarray
@@ -74,10 +74,10 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """What `skauc.sparse.selection.Selector` asks of a judge."""
+    """What finds the gains of candidates for `skauc.sparse.selection.Selector`."""
 
     def model(self, objective: Objective, point: Point) -> QuadraticModel | None:
-        """Return what the judge wants to know of a retrained model until the next one."""
+        """Return what the judge keeps of a retrained model until the next retraining."""
 
     def judge(
         self,
@@ -86,7 +86,7 @@ class Judge(Protocol):
         model: QuadraticModel | None,
         candidates: Candidates,
     ) -> Verdict:
-        """Judge the candidates."""
+        """Return the gains and moves of the candidates."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class NewtonLine:
         """Keep nothing."""
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by current slopes and current curvatures."""
+        """Use current slopes and current curvatures."""
         state, engine = point.state, objective.engine
         question = self.question(candidates.kernel, candidates.centres, 0)
         along = engine.ask(question, state, state)
@@ -119,9 +119,9 @@ class OrthogonalNewton:
 
         (g - b^T H^-1 g_J)^2 / (2 (h - b^T H^-1 b))
 
-    more than a step without the candidate. Method 1 of the paper asks the same question and
-    answers it with a full optimisation per candidate. Slopes are current; the violating pairs,
-    and so R, are those of the last retraining, and R grows by a row per centre.
+    more than a step without the candidate. Method 1 of the paper finds the same decrease by a full
+    optimisation per candidate. Slopes are current. The violating pairs, and so R, are those of the
+    last retraining, and R grows by one row per centre.
     """
 
     def model(self, objective, point) -> QuadraticModel:
@@ -129,7 +129,7 @@ class OrthogonalNewton:
         return QuadraticModel(point.state, factorise(objective.hessian(point)))
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by the Schur complement of the candidate's curvature."""
+        """Use the Schur complement of the curvature of each candidate."""
         projection = candidates.projection
         question = CandidateGains(candidates.kernel, candidates.centres, len(point.weights))
         along = objective.engine.ask(question, point.state, model.state)
@@ -163,13 +163,13 @@ def _solve(factor: np.ndarray, right: np.ndarray, trans="N") -> np.ndarray:
 
 
 class LineMinimum:
-    """The one-dimensional problem along the new column, solved for each candidate in turn."""
+    """The one-dimensional problem along the new column, solved for one candidate at a time."""
 
     def model(self, objective, point):
         """Keep nothing."""
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by the exact decrease."""
+        """Use the exact decrease."""
         results = [
             self._minimise_along(objective, point, candidates, i) for i in range(len(candidates))
         ]
@@ -208,7 +208,7 @@ class LineMinimum:
 
 @dataclass(frozen=True)
 class Exhaustive:
-    """All coefficients optimised with each candidate added in turn: Method 1."""
+    """All coefficients optimised with one candidate added at a time: Method 1 of the paper."""
 
     minimise: Callable
 
@@ -216,7 +216,7 @@ class Exhaustive:
         """Keep nothing."""
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by the exact decrease."""
+        """Use the exact decrease."""
         projection = candidates.projection
         gains, moves = [], []
         start = np.append(point.weights, 0.0)

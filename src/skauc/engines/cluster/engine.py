@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from skauc.engines.base import Chosen, Engine
 from skauc.engines.blocks.base import Line, LinearColumns, NewColumns, Product
 from skauc.engines.cluster import tasks
 from skauc.engines.cluster.data import ClusterData
-from skauc.engines.cluster.pool import add_arrays
 from skauc.engines.passes.base import Pass
 from skauc.engines.passes.products import Gradient
 from skauc.engines.passes.quality import Quality, RankedQuality
@@ -181,7 +181,8 @@ class ClusterEngine(Engine):
         parts = self.pool.each(
             name, tasks.ask, *(part[:last] for part in blocks), question=described, given=given
         )
-        return self.pool.total(name, parts, add_arrays, _finish, question=described, given=given)
+        add = partial(tasks.add_answers, type(question))
+        return self.pool.total(name, parts, add, _finish, question=described, given=given)
 
     def _each(self, name: str, function, *blocks, **small) -> list:
         return self.pool.each(name, function, self.blocks, self._columns, *blocks, **small)

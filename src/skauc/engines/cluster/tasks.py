@@ -6,6 +6,7 @@ of columns has room for more, and scores remember what was derived from them.
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,7 +21,7 @@ from scipy import sparse
 from skauc.data.training import TrainingData
 from skauc.engines import gpu_engine
 from skauc.engines.blocks.base import Block, Line, LinearColumns, NewColumns
-from skauc.engines.passes.base import Pass, add_up
+from skauc.engines.passes.base import Pass
 from skauc.engines.passes.state import BlockState, ShareState, Tabulate, version
 from skauc.engines.policy import SizePolicy
 from skauc.engines.tables import ScoreTable, SharedStatistics
@@ -293,8 +294,19 @@ def ask(rows: BlockRows, columns: Columns, *states, question: Pass, given=None) 
         scores.state(rows, shared) for scores, shared in zip(states[::2], states[1::2], strict=True)
     ]
     with quiet_overflow():
-        sums = add_up(version(question, block)(block, given, *known))
-    return tuple(map(block.fetch, sums))
+        parts = version(question, block)(block, given, *known)
+        totals = next(parts)
+        for part in parts:
+            question.add(totals, part)
+    return tuple(map(block.fetch, totals))
+
+
+def add_answers(kind: type[Pass], answers: list[tuple]) -> tuple:
+    """Add the sums of several blocks. Values that dask keeps are not changed."""
+    totals = copy.deepcopy(answers[0])
+    for part in answers[1:]:
+        kind.add(totals, part)
+    return totals
 
 
 @cache

@@ -18,8 +18,8 @@ class Pass(ABC):
     """A question that `skauc.engines.Engine.ask` answers.
 
     Arrays in the fields of a pass are small: they are sent to every block. Versions yield tuples
-    of NumPy arrays (or of tensors), which are added up item by item. ``given`` is the answer of the
-    pass that `before` returns.
+    of NumPy arrays (or of tensors), which `add` adds up. ``given`` is the answer of the pass that
+    `before` returns.
     """
 
     # Run on the first block alone. The answer is not a sum.
@@ -38,18 +38,15 @@ class Pass(ABC):
     def gpu(self, block, given, *states) -> Iterator[Sums]:
         """Yield sums over the rows of a `GPUBlock`, as tensors or as arrays."""
 
+    @staticmethod
+    def add(totals: Sums, part: Sums) -> None:
+        """Add a part to the totals, in place and item by item."""
+        for total, array in zip(totals, part, strict=True):
+            total += array
+
     def finish(self, sums: Sums, given) -> Any:
         """Return the answer, from the sums of all blocks. They may be tensors."""
         return sums[0]
-
-
-def add_up(parts: Iterator[Sums]) -> Sums:
-    """Add the arrays of all parts, item by item and in order. The first part is overwritten."""
-    totals = next(parts)
-    for part in parts:
-        for total, array in zip(totals, part, strict=True):
-            total += array
-    return totals
 
 
 def alone(*sums) -> Iterator[Sums]:
