@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -29,8 +29,8 @@ from skauc.validation import (
     is_sequence,
 )
 
-Rows = np.ndarray | sparse.csr_array
-Columns = Callable[[Rows], np.ndarray]
+Rows: TypeAlias = np.ndarray | sparse.csr_array
+Columns: TypeAlias = Callable[[Rows], np.ndarray]
 
 # Makes new arrays, with NumPy only.
 PLAIN = Workbench()
