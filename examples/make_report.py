@@ -1,7 +1,8 @@
-"""Make a report on a fitted model: one HTML file, to be opened in any browser.
+"""Write a report on a fitted model: one HTML file for any browser.
 
-Malignant tumours are to be found among benign ones. The page has a threshold slider, curves with
-their bands, the model's size, what it has learnt, and warnings about the data.
+The model finds malignant tumours among benign ones. The page has a threshold slider, curves with
+confidence bands, the importance of the columns, the size of the model and warnings about the data.
+It needs ``pip install 'skauc[report]'``.
 
     python examples/make_report.py [FILE.html]
 """

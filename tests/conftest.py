@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from engine_cases import EngineCase
 
+from skauc.engines import SizePolicy, size_policy
+
 BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -20,10 +22,17 @@ def data_folder(monkeypatch):
     return Path(os.environ["SKAUC_DATA"])
 
 
+@pytest.fixture
+def use_sizes():
+    """A function that makes a size policy the current one until the test ends."""
+    with ExitStack() as stack:
+        yield lambda **sizes: stack.enter_context(size_policy(SizePolicy(**sizes)))
+
+
 @pytest.fixture(params=["cpu-exact", "cpu-large"])
-def engine_case(request, monkeypatch):
+def engine_case(request):
     """The CPU engine; force the mode that the number of rows would choose."""
     exact = request.param == "cpu-exact"
-    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 10**9 if exact else 0)
     with ExitStack() as stack:
+        stack.enter_context(size_policy(SizePolicy(exact_rows=10**9 if exact else 0)))
         yield EngineCase(exact, 1e-10 if exact else 2e-5, stack)

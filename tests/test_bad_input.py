@@ -269,7 +269,7 @@ STREAM = {"n_epochs": integer("It is the number of passes", (0, 2.5, None)), "sh
 LINEAR_STREAM = {**STREAM, "average": boolean()}
 ADAPTIVE = {
     **LINEAR_STREAM,
-    "eta": positive("It is the step"),
+    "eta": positive("It is the step size"),
     "lam": positive("Larger values keep the weights smaller"),
     "delta": positive("0.5 is a good choice"),
 }
@@ -298,7 +298,7 @@ PARAMETERS = {
         **LINEAR_STREAM,
         "eta": ADAPTIVE["eta"],
         "lam": ADAPTIVE["lam"],
-        "rank": integer("None keeps the covariances in full", (0, 1.5, "2")),
+        "rank": integer("None keeps the full covariances", (0, 1.5, "2")),
     },
     AdaOAM: ADAPTIVE,
     SAdaOAM: {**ADAPTIVE, "theta": positive("Larger values leave fewer weights")},

@@ -249,7 +249,7 @@ FITS: dict[str, Fit] = {
         "bends", {"n_basis": 8, "refine": 10, "gamma": [0.05, 0.5], "linear_term": True}
     ),
     "sparse: early stopping": sparse_auc(
-        "bends", {"n_basis": 64, "early_stopping": True, "n_iter_no_change": 3, "C": 10.0}
+        "bends", {"n_basis": 64, "early_stopping": True, "C": 10.0}
     ),
     "sparse: early stopping, refined": sparse_auc(
         "bends",
@@ -300,9 +300,7 @@ FITS: dict[str, Fit] = {
     "many: csr": sparse_auc("ijcnn1", {"n_basis": 8}, rows="csr"),
     "many: float32": sparse_auc("ijcnn1", {"n_basis": 8}, rows="float32"),
     "many: ranks and axes": sparse_auc("ijcnn1", {"n_basis": 8, "scaling": "rank", "rotate": True}),
-    "many: early stopping": sparse_auc(
-        "ijcnn1", {"n_basis": 24, "early_stopping": True, "n_iter_no_change": 2}
-    ),
+    "many: early stopping": sparse_auc("ijcnn1", {"n_basis": 24, "early_stopping": True}),
     "many: refined": sparse_auc("ijcnn1", {"n_basis": 8, "refine": True, "tol": 1e-3}),
     "many: refined, ten steps": sparse_auc("ijcnn1", {"n_basis": 8, "refine": 10}),
     "many: two threads": sparse_auc("ijcnn1", {"n_basis": 8, "n_jobs": 2}),
@@ -446,7 +444,7 @@ FITS: dict[str, Fit] = {
     "structural: float32": structural("bends", {"C": 0.1}, rows="float32"),
     "structural: rbf": structural("bends", {"C": 0.1, "kernel": "rbf", "tol": 1e-2}),
     "structural: rbf, not kept": structural(
-        "bends", {"C": 0.1, "kernel": "rbf", "tol": 5e-2, "cache_size": 1}
+        "bends", {"C": 0.1, "kernel": "rbf", "tol": 5e-2, "cache_size": 1.5}
     ),
     "structural: rbf, weights": structural(
         "bends", {"C": 0.1, "kernel": "rbf", "tol": 5e-2}, is_weighted=True

@@ -23,7 +23,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from skauc.engines.block import COARSE_CELLS
+from skauc.engines import SizePolicy
 from skauc.engines.cluster.pool import FAN_IN
 from skauc.engines.cluster.reading import BLOCKS_PER_THREAD
 from skauc.engines.tables import N_PLACES
@@ -113,8 +113,8 @@ def part_bytes(kind: str, n_centres: int, margins: float) -> float:
     if kind == "judge":
         return 2 * 8 * N_PLACES
     if kind == "newton":
-        return table_bytes(margins) + 8 * n_centres * (2 * COARSE_CELLS + n_centres)
-    candidates = 2 * COARSE_CELLS * (N_CANDIDATES + n_centres) + N_CANDIDATES * n_centres
+        return table_bytes(margins) + 8 * n_centres * (2 * SizePolicy.coarse_cells + n_centres)
+    candidates = 2 * SizePolicy.coarse_cells * (N_CANDIDATES + n_centres) + N_CANDIDATES * n_centres
     return table_bytes(margins) + 8 * candidates
 
 

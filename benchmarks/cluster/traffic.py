@@ -28,7 +28,8 @@ from distributed import Client, LocalCluster, wait
 
 from skauc import SparseKernelAUC
 from skauc.data.statistics import feature_statistics, overall_variance
-from skauc.engines import make_engine, read_training
+from skauc.engines import OrthonormalColumn, make_engine, read_training
+from skauc.engines.passes import CandidateGains, Gradient, Hessian
 from skauc.kernels import RBF
 
 N_FEATURES = 20
@@ -128,12 +129,13 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
         transform = np.triu(rng.normal(size=(n_basis, n_basis))) / n_basis + np.eye(n_basis)
         engine.replace(kernel, centres, transform, 0)
         state = curved = engine.at(rng.normal(size=n_basis) / n_basis)
-        engine.hessian(state)  # compiles everything
-        engine.candidate_slopes(state, curved, kernel, centres[:N_CANDIDATES], n_basis)
+        engine.ask(Hessian(n_basis), state)  # compiles everything
+        question = CandidateGains(kernel, centres[:N_CANDIDATES], n_basis)
+        engine.ask(question, state, curved)
         with Meter(client) as meter:
             for _ in range(repeats):
-                engine.gradient(state)
-                engine.hessian(state)
+                engine.ask(Gradient(n_basis), state)
+                engine.ask(Hessian(n_basis), state)
                 state = engine.step(state, engine.direction(np.full(n_basis, 1e-4)), 1.0)
         results["newton"] = per(repeats, meter.result(idle))
         random_state = np.random.RandomState(0)
@@ -141,10 +143,10 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
             for number in range(repeats):
                 _, rows = engine.draw(N_CANDIDATES, [], random_state)
                 size = n_basis + number
-                engine.candidate_slopes(state, curved, kernel, rows, size)
-                engine.append(kernel, rows[:1], np.full(size, 1e-3), 1.0)
+                engine.ask(CandidateGains(kernel, rows, size), state, curved)
+                engine.append(OrthonormalColumn(kernel, rows[:1], np.full(size, 1e-3), 1.0))
                 state = engine.step(state, engine.direction(np.full(size + 1, 1e-4)), 1.0)
-                engine.gradient(state)
+                engine.ask(Gradient(size + 1), state)
         results["centre"] = per(repeats, meter.result(idle))
         with Meter(client) as meter:
             engine.quality(state)

@@ -26,6 +26,7 @@ from reproduction.data_sets import load_dataset
 from skauc import SparseKernelAUC
 from skauc.engines import make_engine, read_training
 from skauc.engines.gpu import find_device
+from skauc.engines.passes import CandidateGains, Gradient, Hessian, HessianProduct, Moments
 from skauc.kernels import RBF
 
 N_FEATURES, GAMMA = 28, 0.02
@@ -96,19 +97,22 @@ def answer(data) -> dict[str, np.ndarray]:
         engine.replace(kernel, centres, inverse.T, 0)
         curved = engine.at(weights)
         state = engine.step(curved, engine.direction(weights[::-1].copy()), 0.5)
-        along = engine.candidate_slopes(state, curved, kernel, data.X[100:200], PASS_CENTRES)
-        moments = engine.kernel_moments(state, np.zeros(N_FEATURES), factor, weights)
+        question = CandidateGains(kernel, data.X[100:200], PASS_CENTRES)
+        along = engine.ask(question, state, curved)
+        question = Moments(PASS_CENTRES, np.zeros(N_FEATURES), factor, weights)
+        moments = engine.ask(question, state)
+        line, quality = engine.direction(weights), engine.quality(state)
         return {
             "loss": np.array(state.loss),
-            "gradient": engine.gradient(state),
-            "Hessian": engine.hessian(state),
-            "Hessian product": engine.hessian_product(state, weights),
+            "gradient": engine.ask(Gradient(PASS_CENTRES), state),
+            "Hessian": engine.ask(Hessian(PASS_CENTRES), state),
+            "Hessian product": engine.ask(HessianProduct(line, PASS_CENTRES), state),
             "slopes of candidates": along.slopes,
             "curvatures of candidates": along.curvatures,
             "cross terms of candidates": along.cross,
             "moments of the kernel": moments.first,
-            "AUC": np.array(engine.quality(state).train_auc),
-            "threshold": np.array(engine.quality(state).threshold),
+            "AUC": np.array(quality.train_auc),
+            "threshold": np.array(quality.threshold),
         }
 
 

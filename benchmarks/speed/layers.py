@@ -17,9 +17,11 @@ from threadpoolctl import threadpool_limits
 from benchmarks.harness import Line, Options, compare
 from benchmarks.speed.growth import make_rows
 from skauc.data.training import TrainingData
-from skauc.engines.block import BENCH
-from skauc.engines.cpu import CPUEngine
+from skauc.engines import make_engine
+from skauc.engines.blocks.cpu import CompiledBench
 from skauc.engines.expansion import evaluate_expansion
+from skauc.engines.passes import CandidateGains, Gradient, Hessian
+from skauc.engines.single import SingleEngine
 from skauc.kernels import RBF
 from skauc.losses import pairs
 from skauc.solvers.newton import cholesky_step, minimise
@@ -41,7 +43,7 @@ def kernel_block(options: Options) -> list[Line]:
         rows = make_rows(BLOCK_ROWS)[0].astype(dtype)
         for n_centres in (N_CENTRES, N_CANDIDATES):
             centres = make_rows(n_centres, 1)[0].astype(dtype)
-            columns = RBF(GAMMA).columns(centres, dtype, BENCH)
+            columns = RBF(GAMMA).columns(centres, dtype, CompiledBench())
             columns(rows)
             found += against_roof(
                 "kernel block",
@@ -86,19 +88,23 @@ def passes(options: Options) -> list[Line]:
     layers = [
         (
             "gains of 100 candidates",
-            lambda: engine.candidate_slopes(point.state, point.state, kernel, candidates, 0),
+            lambda: engine.ask(CandidateGains(kernel, candidates, 0), point.state, point.state),
             bare_blocks,
         ),
         (
             "gains over all coefficients",
-            lambda: engine.candidate_slopes(
-                point.state, point.state, kernel, candidates, N_CENTRES
+            lambda: engine.ask(
+                CandidateGains(kernel, candidates, N_CENTRES), point.state, point.state
             ),
             in_turn(bare_blocks, lambda: columns.T @ ones),
         ),
-        ("Hessian", lambda: engine.hessian(point.state), lambda: columns.T @ columns),
+        (
+            "Hessian",
+            lambda: engine.ask(Hessian(N_CENTRES), point.state),
+            lambda: columns.T @ columns,
+        ),
         ("scores", lambda: engine.direction(weights), lambda: columns.sum()),
-        ("gradient", lambda: engine.gradient(point.state), lambda: columns.sum()),
+        ("gradient", lambda: engine.ask(Gradient(N_CENTRES), point.state), lambda: columns.sum()),
         (
             "prediction",
             lambda: evaluate_expansion(kernel, X[:N_CENTRES], weights, X, n_jobs=1),
@@ -114,7 +120,7 @@ def passes(options: Options) -> list[Line]:
     return found
 
 
-def newton(engine: CPUEngine, objective: Objective, options: Options) -> list[Line]:
+def newton(engine: SingleEngine, objective: Objective, options: Options) -> list[Line]:
     """One retraining from zero, compared with the plain products of its Hessians."""
     columns = engine.block.columns
 
@@ -197,7 +203,7 @@ def make_problem(n_rows: int):
     """Return an engine with a full basis, its objective and an intermediate point."""
     X, y = make_rows(n_rows)
     data = TrainingData(X, np.asarray(y), np.ones(n_rows), np.array([0, 1]))
-    engine = CPUEngine(data, capacity=N_CENTRES, n_jobs=1)
+    engine = make_engine(data, capacity=N_CENTRES, n_jobs=1)
     kernel = RBF(GAMMA)
     basis = Basis([kernel], N_CENTRES, engine.precision)
     with engine:

@@ -26,9 +26,9 @@ from benchmarks.speed.layers import (
 )
 from benchmarks.speed.marks import greedy, ijcnn1, refined
 from skauc import SparseKernelAUC
-from skauc.engines.block import BENCH
-from skauc.engines.cpu import CPUEngine
 from skauc.engines.expansion import evaluate_expansion
+from skauc.engines.passes import CandidateGains, Gradient, Hessian
+from skauc.engines.single import SingleEngine
 from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF
 from skauc.losses import pairs
@@ -41,7 +41,7 @@ def thread_layers(options: Options) -> list[Line]:
     scores = make_scores(options.rows(1_000_000))
     seconds: dict[str, dict[int, float]] = {}
     for n_threads in sorted(options.threads):
-        engine.threads = engine.block.threads = RowThreads(n_threads)
+        engine._threads = engine.block.threads = RowThreads(n_threads)
         with engine:
             for name, task in _layers(engine, objective, point, scores, n_threads):
                 by_threads = seconds.setdefault(name, {})
@@ -51,25 +51,28 @@ def thread_layers(options: Options) -> list[Line]:
 
 
 def _layers(
-    engine: CPUEngine, objective, point, scores, n_threads: int
+    engine: SingleEngine, objective, point, scores, n_threads: int
 ) -> Iterator[tuple[str, Callable]]:
     X, kernel, state = engine.block.X, RBF(GAMMA), point.state
     candidates = X[:N_CANDIDATES]
-    columns = kernel.columns(X[:N_CENTRES], np.float32, BENCH)
+    columns = kernel.columns(X[:N_CENTRES], np.float32, engine.block.scratch)
 
     def evaluate(start, stop):
         columns(X[start:stop])
 
-    yield "kernel block", lambda: list(engine.threads.map(evaluate, engine.n_rows, BLOCK_ROWS))
+    yield (
+        "kernel block",
+        lambda: list(engine.block.threads.map(evaluate, engine.n_rows, BLOCK_ROWS)),
+    )
     yield "pair statistics", lambda: _statistics(engine.block.run, *scores)
     yield "scores", lambda: engine.direction(point.weights)
-    yield "gradient", lambda: engine.gradient(state)
-    yield "gains", lambda: engine.candidate_slopes(state, state, kernel, candidates, 0)
+    yield "gradient", lambda: engine.ask(Gradient(N_CENTRES), state)
+    yield "gains", lambda: engine.ask(CandidateGains(kernel, candidates, 0), state, state)
     yield (
         "gains over all coefficients",
-        lambda: engine.candidate_slopes(state, state, kernel, candidates, N_CENTRES),
+        lambda: engine.ask(CandidateGains(kernel, candidates, N_CENTRES), state, state),
     )
-    yield "Hessian", lambda: engine.hessian(state)
+    yield "Hessian", lambda: engine.ask(Hessian(N_CENTRES), state)
     yield (
         "Newton",
         lambda: minimise(

@@ -1,6 +1,6 @@
 """skauc: rank rare events with sparse kernel classifiers that maximise AUC.
 
-Names are loaded when they are first used, so ``import skauc`` costs next to nothing.
+Names are imported when they are first used, so ``import skauc`` is fast.
 """
 
 from importlib import import_module

@@ -22,6 +22,7 @@ from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
 from skauc.model import Model
+from skauc.support import quiet_overflow
 from skauc.validation import check_rows
 
 try:
@@ -201,7 +202,7 @@ def _warn_if_far_from_centres(estimator, model: Model, X: Rows) -> None:
     """Warn that all rows have the same score, if that is because the kernel is zero there."""
     if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
         return
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         some = model.scaled(X[:MANY_ROWS])
         values = model.kernel.columns(same_format(model.centres, some), np.float64)(some)
     if values.max() > FAR:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -19,6 +19,7 @@ from skauc.data.sampling import HashOrder
 from skauc.data.statistics import feature_statistics
 from skauc.data.training import TrainingData, WeightedRows
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.support import cached_property, quiet_overflow
 
 SCALINGS = (None, "rank", "normal")
 # Number of knots of each feature's map.
@@ -143,7 +144,7 @@ def principal_axes(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     The largest component of each axis is positive.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         centred = X - np.average(X, axis=0, weights=weights)
         covariance = (centred.T * weights) @ centred
     if not np.isfinite(covariance).all():

@@ -1,8 +1,8 @@
 """Kernels: their parameters, their formulas, and blocks of their values.
 
-A kernel makes *columns*: ``kernel.columns(centres, dtype)`` prepares the centres once and returns
-a function that maps a block of rows to the matrix k(row, centre). Dense and sparse rows part ways
-inside that function and nowhere after it.
+``kernel.columns(centres, dtype)`` prepares the centres once and returns a function that maps a
+block of rows to the dense matrix k(row, centre). Only that function tells sparse rows from dense
+ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from skauc.data.statistics import overall_variance
+from skauc.data.statistics import feature_statistics, overall_variance, warn_if_unscaled
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.scratch import Workbench
 from skauc.validation import (
@@ -32,26 +32,26 @@ from skauc.validation import (
 Rows = np.ndarray | sparse.csr_array
 Columns = Callable[[Rows], np.ndarray]
 
-# Makes new arrays with NumPy alone.
+# Makes new arrays, with NumPy only.
 PLAIN = Workbench()
 
 KERNELS = ("rbf", "laplacian", "polynomial", "linear")
 
-# Above this squared distance (in units of 1/gamma) between a centre and the origin of a block,
-# the exponent of the augmented product loses more than 5 of float32's 7 digits: use float64.
+# Above this squared distance between a centre and the origin of a block, in units of 1/gamma, the
+# exponent of the augmented product loses more than 5 of the 7 digits of float32: use float64.
 _FLOAT32_REACH = 256.0
-# Above this one float64 no longer tells a copy of a centre from a neighbour: take differences.
+# Above this one, even float64 cannot tell a copy of a centre from a neighbour: use differences.
 _FLOAT64_REACH = 1024.0
 
 
 class Kernel(Protocol):
-    """What the rest of the library knows of a kernel."""
+    """The interface of a kernel."""
 
     def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
         """Return the function that maps rows to the block k(row, centre).
 
-        Values are of the given type where that is precise enough, in float64 elsewhere. They may
-        be in an array of the bench, and then last until the next call in the same thread.
+        Values have the given type if that is precise enough, and float64 otherwise. They may be in
+        an array of the bench, which the next call in the same thread overwrites.
         """
 
     def diagonal(self, centres: Rows) -> np.ndarray:
@@ -81,12 +81,13 @@ class RBF:
 
 @dataclass(frozen=True, eq=False)
 class CentredRBF:
-    """Centres made ready for one product: -gamma |x - z|^2 is [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
+    """Centres prepared for one product: -gamma |x - z|^2 = [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
 
-    Rows and centres are first moved to ``origin``, the centres' mean, and multiplied by ``root``,
-    so that nothing overflows or cancels whatever the units of the features. Where centres differ
-    in gamma, the largest is in ``root`` and the rest of each in ``ratios``. ``right`` is the second
-    factor, of the type that is precise enough; None where only differences x - z are.
+    ``origin`` is subtracted from rows and centres, and the result is multiplied by ``root``, so
+    that values neither overflow nor cancel, whatever the units of the features. If the centres have
+    different gammas, ``root`` contains the largest and ``ratios`` the ratio of each to it.
+    ``right`` is the second factor, in a type that is precise enough. It is None if only the
+    differences x - z are precise enough.
     """
 
     origin: np.ndarray
@@ -97,7 +98,7 @@ class CentredRBF:
 
     @classmethod
     def of(cls, kernel: RBF, centres: np.ndarray, dtype) -> CentredRBF:
-        """Move and scale the centres of a kernel whose values are to be of that type."""
+        """Shift and scale the centres, for kernel values of the given type."""
         largest = np.max(kernel.gamma)
         ratios = kernel.gamma / largest
         root = math.sqrt(largest) * (1.0 if kernel.scales is None else kernel.scales)
@@ -122,9 +123,9 @@ class CentredRBF:
 def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
     """Return the value of least magnitude of each feature.
 
-    Moved to it, no centre is farther from zero than before, up to a factor of two: differences
-    between small values keep all of their digits beside one centre of 1e20. Moved to the mean,
-    they would lose them.
+    Shifted by it, no centre is more than twice as far from zero as before. So differences between
+    small values keep all of their digits next to a centre of 1e20. Shifted by the mean, they would
+    lose them.
     """
     nearest = np.abs(centres).argmin(axis=0)
     return centres[nearest, np.arange(centres.shape[1])]
@@ -147,8 +148,8 @@ def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, bench: Workbench) -> Col
     def block(rows: np.ndarray) -> np.ndarray:
         left = bench.array("augmented", (len(rows), n_features + 2), dtype)
         bench.augment(rows, origin, roots, left)
-        # Rounding can leave an exponent just above zero. To cut it off would cost as much as
-        # the exponentials and would not make the values more precise.
+        # Rounding can leave an exponent just above zero. Clipping it would take as long as the
+        # exponentials and would not make the values more precise.
         exponent = bench.array("kernel", (len(rows), right.shape[1]), dtype)
         np.matmul(left, right, out=exponent)
         return np.exp(exponent, out=exponent)
@@ -157,7 +158,7 @@ def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, bench: Workbench) -> Col
 
 
 def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> Columns:
-    """Take the products in float64, for sparse rows are not moved to an origin."""
+    """Compute products in float64, because sparse rows are not shifted."""
 
     def scaled(rows):
         rows = rows.astype(np.float64, copy=False)
@@ -186,7 +187,7 @@ class Laplacian:
     gamma: float
 
     def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
-        """Return a function over scikit-learn's city-block distances."""
+        """Return a function of the city-block distances of scikit-learn."""
 
         def block(rows: Rows) -> np.ndarray:
             distances = manhattan_distances(
@@ -211,7 +212,7 @@ class Polynomial:
     coef0: float
 
     def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
-        """Return a function over inner products, in float64: values have any magnitude."""
+        """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: self._power(_inner(rows, centres))
 
     def diagonal(self, centres: Rows) -> np.ndarray:
@@ -229,7 +230,7 @@ class Linear:
     """k(x, z) = x.z."""
 
     def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
-        """Return a function over inner products, in float64: values have any magnitude."""
+        """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: _inner(rows, centres)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
@@ -251,16 +252,16 @@ def _squared_norms(centres: Rows) -> np.ndarray:
 
 @dataclass(frozen=True)
 class CallableKernel:
-    """A kernel given as ``function(rows, centres) -> matrix``, as scikit-learn's SVC takes it."""
+    """A kernel given as ``function(rows, centres) -> matrix``, as in scikit-learn's SVC."""
 
     function: Callable
 
     def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
-        """Return the function with its centres fixed and its result checked."""
+        """Return the function with fixed centres and a check of the result."""
         return lambda rows: self._checked(rows, centres)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
-        """Return k(z, z), one call a centre."""
+        """Return k(z, z), with one call per centre."""
         each = (centres[[i]] for i in range(centres.shape[0]))
         return np.array([self._checked(centre, centre)[0, 0] for centre in each])
 
@@ -274,13 +275,13 @@ class CallableKernel:
             )
         if not np.isfinite(values).all():
             raise InvalidParameterError(
-                "The `kernel` function returned NaN or infinity. Scale the features or mend it."
+                "The `kernel` function returned NaN or infinity. Scale the features or fix it."
             )
         return values
 
 
 def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> list[Kernel]:
-    """Build the kernel of that name, or wrap a callable; one for each gamma."""
+    """Build the named kernel once per gamma, or wrap a callable."""
     if callable(kernel):
         return [CallableKernel(kernel)]
     check_choice("kernel", kernel, KERNELS)
@@ -291,15 +292,22 @@ def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> l
     return [(RBF if kernel == "rbf" else Laplacian)(gamma) for gamma in gammas]
 
 
-def make_kernel(kernel, data, *, gamma, degree: int, coef0: float) -> Kernel:
-    """Build one kernel for weighted rows; gamma is resolved only for a kernel that uses it."""
-    has_gamma = kernel in ("rbf", "laplacian", "polynomial")
-    gammas = resolve_gammas(gamma, kernel, data) if has_gamma else []
+def make_kernel(kernel, data, *, gamma, degree: int, coef0: float, names=None) -> Kernel:
+    """Build one kernel for weighted rows whose features have these names.
+
+    Only kernels with a gamma need the spread of the features. They also mix features, so there is
+    a warning if the spreads differ too much.
+    """
+    if kernel not in ("rbf", "laplacian", "polynomial"):
+        return make_kernels(kernel, gammas=[], degree=degree, coef0=coef0)[0]
+    mean, variance = feature_statistics(data)
+    warn_if_unscaled(mean, np.sqrt(variance), names)
+    gammas = resolve_gammas(gamma, kernel, data)
     return make_kernels(kernel, gammas=gammas, degree=degree, coef0=coef0)[0]
 
 
 def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
-    """Raise an error for a parameter that no kernel can take."""
+    """Raise an error for an invalid parameter of the kernel."""
     if not callable(kernel):
         check_choice("kernel", kernel, KERNELS)
     check_gamma(kernel, gamma)
@@ -312,7 +320,7 @@ def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
 
 
 def check_gamma(kernel, gamma) -> None:
-    """Raise an error for a gamma that the kernel cannot take."""
+    """Raise an error for a gamma that is invalid for the kernel."""
     if isinstance(gamma, str):
         check_choice("gamma", gamma, ("scale", "auto"))
         return
@@ -322,12 +330,12 @@ def check_gamma(kernel, gamma) -> None:
     if kernel != "rbf":
         raise InvalidParameterError(
             f"`gamma` can be a sequence of widths for kernel='rbf' only; got kernel={kernel!r}. "
-            "Give one gamma, or use the rbf kernel."
+            "Give one gamma, or use kernel='rbf'."
         )
     if len(gamma) == 0:
         raise InvalidParameterError(
-            "`gamma` must hold at least one width; got an empty sequence. Widths a factor of 5 "
-            "apart are a good choice."
+            "`gamma` must hold at least one width; got an empty sequence. Use for instance widths "
+            "that differ by a factor of 5."
         )
     for value in gamma:
         check_positive("gamma", value, "Larger values make narrower basis functions.")
@@ -336,8 +344,8 @@ def check_gamma(kernel, gamma) -> None:
 def resolve_gammas(gamma, kernel, data) -> list[float]:
     """Return gamma as numbers, for weighted rows.
 
-    "scale" is 1 / (n_features * variance), or the standard deviation for the Laplacian kernel,
-    whose exponent is of first order; "auto" is 1 / n_features.
+    "scale" is 1 / (n_features * variance). For the Laplacian kernel, whose exponent is of first
+    order, it has the standard deviation instead. "auto" is 1 / n_features.
     """
     if not isinstance(gamma, str):
         return [float(value) for value in np.atleast_1d(gamma)]
@@ -350,14 +358,14 @@ def resolve_gammas(gamma, kernel, data) -> list[float]:
     gamma = 1.0 / (data.n_features * spread) if np.isfinite(spread) else 0.0
     if gamma == 0 or not np.isfinite(gamma):
         raise InvalidDataError(
-            f"gamma='scale' cannot be found: the variance of `X` is {variance}. "
+            f"gamma='scale' cannot be computed: the variance of `X` is {variance}. "
             "Scale the features, for instance with sklearn.preprocessing.StandardScaler."
         )
     return [gamma]
 
 
 def same_format(centres: Rows, rows: Rows) -> Rows:
-    """Return the centres in the rows' format, dense or sparse."""
+    """Return the centres in the format of the rows, dense or sparse."""
     if sparse.issparse(rows) == sparse.issparse(centres):
         return centres
     return sparse.csr_array(centres) if sparse.issparse(rows) else centres.toarray()

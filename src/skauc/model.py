@@ -1,4 +1,4 @@
-"""A fitted model, free of how it was found: linear.x + sum_k coef_k k(z_k, x) + intercept."""
+"""A fitted model: linear.x + sum_k coef_k k(z_k, x) + intercept."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
-from sklearn.utils.extmath import safe_sparse_dot
 
-from skauc.engines.expansion import make_expansion, map_rows
+from skauc.engines.expansion import Scorer, map_rows
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
-from skauc.kernels import Columns, Kernel, Linear, Rows
+from skauc.kernels import Kernel, Linear, Rows
+from skauc.support import quiet_overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Everything that scoring needs; models of one generation share their first centres.
+    """Everything that scoring needs. Models of one generation share their first centres.
 
-    Centres and linear coefficients are in the units of ``scaling``, where there is one.
+    Centres and linear coefficients are in the units of ``scaling``, if there is one.
     """
 
     kernel: Kernel
@@ -39,7 +39,7 @@ class Model:
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers the model keeps: centres, coefficients, scales, line, ranks, axes."""
+        """The number of numbers in the model: centres, coefficients, scales, ranks and axes."""
         parts = [self.coef, self.linear_coef, getattr(self.kernel, "scales", None)]
         if self.scaling is not None:
             parts.append(self.scaling.axes)
@@ -54,22 +54,29 @@ class Model:
 
     def scores(self, rows: Rows, n_jobs=None) -> np.ndarray:
         """Return the scores of the rows, or raise an error if one overflows."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet_overflow():
             scores = map_rows(self.scorer(rows), rows, len(self.coef), (), n_jobs)
         return check_finite_scores(scores, rows)
 
-    def scorer(self, like: Rows) -> Columns:
+    def scorer(self, like: Rows) -> Scorer:
         """Return the function that scores a block of rows of this format and precision."""
-        score = _make_scorer(self, self.coef, self.linear_coef, like)
-        return lambda rows: score(rows) + self.intercept
+        return Scorer(
+            self.kernel,
+            self.centres,
+            self.coef,
+            like,
+            linear_coef=self.linear_coef,
+            intercept=self.intercept,
+            scaling=self.scaling,
+        )
 
 
 @dataclass(frozen=True)
 class PathRecord:
     """One retraining: the size of the basis, how good the model was, and the model itself.
 
-    ``is_refined`` says that refinement was tried at this size; the model is the refined one unless
-    the pursued one was better on the rows held out.
+    ``is_refined`` is True if refinement was tried at this size. The model is then the refined one,
+    unless the model before it was better on the validation rows.
     """
 
     n_basis: int
@@ -83,7 +90,7 @@ class PathRecord:
 
 
 def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[np.ndarray]:
-    """Yield the scores of each model of one fit; a generation shares its kernel values."""
+    """Yield the scores of each model of one fit. Kernel values are shared within a generation."""
     for _, generation in groupby(models, key=lambda model: model.generation):
         members = list(generation)
         widest = members[-1]
@@ -93,12 +100,19 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         linear = None
         if widest.linear_coef is not None:
             linear = np.stack([model.linear_coef for model in members], axis=1)
-        score = _make_scorer(widest, coef, linear, rows)
-        with np.errstate(over="ignore", invalid="ignore"):
+        intercepts = np.array([model.intercept for model in members])
+        score = Scorer(
+            widest.kernel,
+            widest.centres,
+            coef,
+            rows,
+            linear_coef=linear,
+            intercept=intercepts,
+            scaling=widest.scaling,
+        )
+        with quiet_overflow():
             scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
-        check_finite_scores(scores, rows)
-        for column, model in zip(scores.T, members, strict=True):
-            yield column + model.intercept
+        yield from check_finite_scores(scores, rows).T
 
 
 def check_finite_scores(scores: np.ndarray, rows: Rows) -> np.ndarray:
@@ -112,27 +126,3 @@ def check_finite_scores(scores: np.ndarray, rows: Rows) -> np.ndarray:
         f"The score of row {row} of `X` overflows: the row has a value of magnitude {largest:.3g}. "
         "Correct the value, or scale the features of the training rows and of these rows alike."
     )
-
-
-def _make_scorer(
-    model: Model, coef: np.ndarray, linear_coef: np.ndarray | None, like: Rows
-) -> Columns:
-    """Return the function that scores a block of rows: scaling, kernel and linear part in turn.
-
-    Coefficients may be those of several models, a column each, over the same centres.
-    """
-    if isinstance(model.kernel, Linear) and len(coef) > 0:
-        # sum_k coef_k z_k.x = w.x takes one product per feature instead of one per centre. It also
-        # keeps the ranking exact for features far from zero, where the products z_k.x cancel.
-        slopes = safe_sparse_dot(model.centres.T, coef, dense_output=True)
-        linear_coef = slopes if linear_coef is None else slopes + linear_coef
-        coef = coef[:0]
-    parts = []
-    if len(coef) > 0:
-        parts.append(make_expansion(model.kernel, model.centres, coef, like))
-    if linear_coef is not None:
-        parts.append(lambda rows: safe_sparse_dot(rows, linear_coef))
-    score = parts[0] if len(parts) == 1 else lambda rows: sum(part(rows) for part in parts)
-    if model.scaling is None:
-        return score
-    return lambda rows: score(model.scaling.transform(rows))

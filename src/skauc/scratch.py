@@ -1,6 +1,6 @@
-"""Where blocks of numbers are made: in new arrays, or in arrays that a thread uses again.
+"""Arrays for blocks of numbers: new ones, or scratch arrays that a thread uses again.
 
-A large array that is made and thrown away for every block of rows costs more than it looks: the
+A large array that is made and thrown away for every block of rows costs more than it looks. The
 system clears its pages each time, and threads wait for each other while it does.
 """
 
@@ -13,10 +13,10 @@ import numpy as np
 
 
 class Workbench:
-    """Hands out new arrays, and augments rows with NumPy alone: prediction loads no compiler."""
+    """Returns new arrays, and augments rows with NumPy alone: prediction loads no compiler."""
 
     def array(self, name: str, shape: tuple[int, ...], dtype) -> np.ndarray:
-        """Return an array with any values in it."""
+        """Return an array with arbitrary values."""
         return np.empty(shape, dtype)
 
     def augment(
@@ -32,16 +32,17 @@ class Workbench:
 
 
 class ThreadBench(Workbench, threading.local):
-    """Hands out the array that the thread had by this name before, if it is large enough.
+    """Returns the array that the thread had under this name before, if it is large enough.
 
-    Who asks must be done with what was asked for before.
+    The caller must be done with the last array of this name. An engine, and a call that scores
+    rows, has a bench of its own, and so the arrays are freed with it.
     """
 
     def __init__(self):
         self._arrays: dict[tuple, np.ndarray] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype) -> np.ndarray:
-        """Return an array with any values in it, which lasts until the next of its name."""
+        """Return an array with arbitrary values; it lasts until the next one of this name."""
         key, size = (name, np.dtype(dtype)), math.prod(shape)
         held = self._arrays.get(key)
         if held is None or held.size < size:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -46,9 +47,9 @@ class UnwrappedModel:
         no wrapper sets a threshold.
     """
 
-    steps: tuple
-    classifier: object | None
-    calibrator: object | None = None
+    steps: tuple[Any, ...]
+    classifier: Any
+    calibrator: Any = None
     threshold: float | None = None
 
     @property
@@ -65,7 +66,7 @@ class UnwrappedModel:
 
     def scaled(self, X):
         """Return the rows that the kernel is evaluated on."""
-        return self.model.scaled(check_rows(self.classifier, self.transform(X)))
+        return self.classifier._model.scaled(check_rows(self.classifier, self.transform(X)))
 
     def transform(self, X):
         """Apply the steps before the classifier."""
@@ -181,16 +182,14 @@ def _names_out(steps) -> np.ndarray | None:
 
 def ranking_scores(model, X) -> np.ndarray:
     """Return `decision_function`, or the probability of the second class if there is none."""
-    if hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X))
-    else:
-        scores = positive_probabilities(model, X)
-    if scores is None or scores.ndim != 1:
+    has_scores = hasattr(model, "decision_function")
+    scores = model.decision_function(X) if has_scores else positive_probabilities(model, X)
+    if scores is None or np.ndim(scores) != 1:
         raise InvalidParameterError(
             "`model` must be a binary classifier with `decision_function` or `predict_proba`; got "
             f"{type(model).__name__}."
         )
-    return scores
+    return np.asarray(scores)
 
 
 def positive_probabilities(model, X) -> np.ndarray | None:

@@ -1,12 +1,21 @@
 """Means and variances against NumPy's, of repeated rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from skauc.data.statistics import feature_statistics, overall_variance, rounded
+import skauc
+from skauc.data.statistics import (
+    feature_statistics,
+    overall_variance,
+    rounded,
+    warn_if_unscaled,
+)
 from skauc.data.training import WeightedRows
+from skauc.exceptions import UnscaledFeaturesWarning
 from skauc.sparse.plan import LinearTerm
 
 FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
@@ -81,3 +90,49 @@ def test_rounded_values_are_near():
     assert_allclose(rounded(values, values), values, rtol=1e-9)
     assert_array_equal(rounded(rounded(values, values), values), rounded(values, values))
     assert_array_equal(rounded(np.array([0.0, np.inf, 5e-324]), np.ones(3)), [0.0, np.inf, 0.0])
+
+
+# Spreads
+
+
+def test_very_different_spreads_give_a_warning_with_names_and_a_remedy():
+    message = (
+        r"factor of 1,000: 2e\+03 for 'income' and 1 for 'age'\. The kernel hardly sees .*"
+        r"StandardScaler .*scaling='rank'"
+    )
+    with pytest.warns(UnscaledFeaturesWarning, match=message):
+        warn_if_unscaled(np.zeros(3), np.array([1.0, 0.0, 2000.0]), ["age", "one", "income"])
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread"),
+    [
+        ([0, 0], [1.0, 1000.0]),
+        ([0, 0], [0.0, 1000.0]),
+        ([1e9, 0], [1e-3, 1000.0]),
+        ([0], [1.0]),
+        ([0, 0], [np.inf, 1.0]),
+    ],
+    ids=["a thousand", "constant", "constant up to rounding", "one feature", "overflow"],
+)
+def test_other_spreads_do_not(mean, spread):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_unscaled(np.array(mean), np.array(spread))
+
+
+@pytest.mark.parametrize("name", ["SparseKernelAUC", "SparseKernelAUCCV"])
+def test_estimators_warn_about_features_that_are_not_scaled(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * [1, 1, 10_000]
+    y = (X[:, 0] > 0).astype(int)
+    small = {"SparseKernelAUC": {}, "SparseKernelAUCCV": {"Cs": [1.0], "gammas": [1.0], "cv": 2}}
+    model = getattr(skauc, name)(n_basis=2, refine=False, linear_term=False, **small[name])
+    with pytest.warns(UnscaledFeaturesWarning, match="for 'x2' and .* for 'x[01]'"):
+        model.set_params(scaling=None, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(scaling="rank").fit(X, y)
+        model.set_params(scaling=None).fit(sparse.csr_array(X), y)
+        if name == "SparseKernelAUCCV":
+            model.set_params(scaling="auto").fit(X, y)

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 import pytest
 from engine_cases import ClusterCase, EngineCase, GPUCase
 
+from skauc.engines import SizePolicy, size_policy
+
 
 @pytest.fixture(scope="session")
 def cluster():
@@ -37,11 +39,11 @@ def device(monkeypatch):
 @pytest.fixture(
     params=["cpu-exact", "cpu-large", "gpu-exact", "gpu-large", "cluster", "cluster-gpu"]
 )
-def engine_case(request, monkeypatch):
+def engine_case(request):
     """Force the mode that the number of rows would choose."""
     exact = request.param.endswith("exact")
-    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 10**9 if exact else 0)
     with ExitStack() as stack:
+        stack.enter_context(size_policy(SizePolicy(exact_rows=10**9 if exact else 0)))
         case = exact, 1e-10 if exact else 2e-5, stack
         if request.param == "cluster":
             yield ClusterCase(*case, request.getfixturevalue("client"))

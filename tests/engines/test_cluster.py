@@ -14,7 +14,21 @@ from toys import KERNEL, grow, make_toy, those
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.data.training import TrainingData
-from skauc.engines import make_engine
+from skauc.engines import (
+    KernelColumn,
+    LinearColumns,
+    OrthonormalColumn,
+    SizePolicy,
+    make_engine,
+)
+from skauc.engines.passes import (
+    CandidateGains,
+    Gradient,
+    Hessian,
+    HessianProduct,
+    LineSlopes,
+    Moments,
+)
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import RBF, Polynomial
 
@@ -38,15 +52,16 @@ def toy():
 
 
 @pytest.fixture
-def engines(client, toy, monkeypatch):
+def engines(client, toy):
     """The CPU engine with binned pairs, and the cluster engine with the same columns."""
-    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 0)
+    policy = SizePolicy(exact_rows=0)
 
     def build(ends="odd", capacity=12):
         data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]))
-        cpu = make_engine(data, capacity=capacity, n_jobs=1)
-        cluster = make_engine(put_on(client, toy, ENDS[ends]), capacity=capacity, n_jobs=None)
-        return cpu, cluster
+        return [
+            make_engine(rows, capacity=capacity, n_jobs=1, policy=policy)
+            for rows in (data, put_on(client, toy, ENDS[ends]))
+        ]
 
     return build
 
@@ -56,18 +71,19 @@ def everything(engine, held_out=None):
     engine.hold_out(those(held_out))
     curved = engine.at(WEIGHTS)
     state = engine.step(curved, engine.direction(0.5 * WEIGHTS[::-1]), 0.7)
-    along = engine.candidate_slopes(state, curved, KERNEL, engine.rows(np.array([5, 11])), 4)
-    column = engine.column(KERNEL, engine.rows(np.array([6])))
-    moments = engine.kernel_moments(
-        state, np.full(3, 0.1), np.tril(np.full((3, 3), 0.5)) + np.eye(3), np.ones(3)
-    )
+    question = CandidateGains(KERNEL, engine.rows(np.array([5, 11])), 4)
+    along = engine.ask(question, state, curved)
+    column = engine.line(KernelColumn(KERNEL, engine.rows(np.array([6]))))
+    factor = np.tril(np.full((3, 3), 0.5)) + np.eye(3)
+    moments = engine.ask(Moments(5, np.full(3, 0.1), factor, np.ones(3)), state)
     return {
         "weights": (engine.positive_weight, engine.negative_weight, engine.n_counting),
         "losses": (curved.loss, state.loss, engine.step(state, column, 0.3).loss),
-        "gradient": engine.gradient(state),
-        "hessian": engine.hessian(state),
-        "product": engine.hessian_product(state, WEIGHTS),
-        "line": engine.line_slopes(state, column),
+        "gradient": engine.ask(Gradient(5), state),
+        "gradient over fewer columns": engine.ask(Gradient(3), state),
+        "hessian": engine.ask(Hessian(5), state),
+        "product": engine.ask(HessianProduct(engine.direction(WEIGHTS), 5), state),
+        "line": engine.ask(LineSlopes(column), state),
         "slopes": along.slopes,
         "curvatures": along.curvatures,
         "cross": along.cross,
@@ -105,12 +121,11 @@ def test_linear_columns_and_refined_centres(engines, toy):
     centres = rng.normal(size=(4, 3))
     answers = []
     for engine in engines():
-        engine.append_linear(toy.X.mean(axis=0), 0.5)
+        engine.append(LinearColumns(toy.X.mean(axis=0), 0.5))
         engine.replace(RBF(0.3), centres, transform, n_kept=3)
         engine.replace(RBF(0.2, np.array([1.0, 0.5, 2.0])), centres, transform, n_kept=3)
-        assert engine.size == 7
         state = engine.at(np.linspace(-1, 1, 7))
-        answers.append((state.loss, *engine.gradient(state)))
+        answers.append((state.loss, *engine.ask(Gradient(7), state)))
     assert_allclose(*answers, rtol=1e-5)
 
 
@@ -122,9 +137,9 @@ def test_a_column_can_be_taken_back_and_another_put_in_its_place(engines, toy):
             centre = toy.X[[index]]
             projection = basis.project(centre)
             coordinates, norm = projection.coordinates[:, 0], float(projection.norms[0])
-            engine.append(KERNEL, centre, coordinates, norm)
+            engine.append(OrthonormalColumn(KERNEL, centre, coordinates, norm))
             answers.append(engine.at(np.append(WEIGHTS, 1.0)).loss)
-            engine.resize(5)
+            assert np.isfinite(engine.at(WEIGHTS).loss)
     assert_allclose(answers[:2], answers[2:], rtol=1e-6)
 
 
@@ -160,12 +175,14 @@ def test_scores_of_any_size(engines, scale):
         cpu.quality(one).train_auc,
         atol=1e-3 if scale > 1e3 else 1e-5,
     )
-    assert_allclose(cluster.gradient(other), cpu.gradient(one), rtol=2e-3)
+    gradients = (engine.ask(Gradient(5), state) for engine, state in ((cluster, other), (cpu, one)))
+    assert_allclose(*gradients, rtol=2e-3)
 
 
 def test_overflow_is_an_error(engines):
     _, cluster = engines()
-    cluster.append(Polynomial(1e200, 3, 1.0), np.ones((1, 3)), np.empty(0), 1e-300)
+    kernel = Polynomial(1e200, 3, 1.0)
+    cluster.append(OrthonormalColumn(kernel, np.ones((1, 3)), np.empty(0), 1e-300))
     with pytest.raises(InvalidDataError, match=r"overflow\. Scale the features"):
         cluster.at(np.ones(1))
 

@@ -40,8 +40,8 @@ def test_rows_and_centres_may_differ_in_format(as_format, centres_as):
     assert_allclose(scores, rbf_kernel(rows, centres, gamma=0.4) @ coef, rtol=1e-11, atol=1e-13)
 
 
-def test_blocks_and_threads_change_nothing(monkeypatch):
-    monkeypatch.setattr("skauc.engines.expansion._BLOCK", 1000)
+def test_blocks_and_threads_change_nothing(use_sizes):
+    use_sizes(prediction_block=1000)
     rows, centres, coef = make_expansion(n_rows=1000, n_models=2)
     one, two, four = (
         evaluate_expansion(KERNEL, centres, coef, rows, n_jobs=n_jobs) for n_jobs in (1, 2, 4)

@@ -15,19 +15,20 @@ from toys import KERNEL, grow, make_toy
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.data.training import TrainingData
-from skauc.engines import make_engine, read_training
+from skauc.engines import OrthonormalColumn, make_engine, read_training
+from skauc.engines.passes import Gradient, Hessian
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import RBF, CallableKernel, Laplacian, Linear, Polynomial
 
 torch = pytest.importorskip("torch", reason='needs pip install "skauc[gpu]"')
 
+SMALL_PARTS = {"exact_rows": 1000, "gpu_part_numbers": 1 << 18, "gpu_segment_rows": 256}
+
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch, device):
+def small_parts(use_sizes, device):
     """Binned pairs and float32 columns for few rows already, in many parts."""
-    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 1000)
-    monkeypatch.setattr("skauc.engines.gpu.state.PART_NUMBERS", 1 << 18)
-    monkeypatch.setattr("skauc.engines.gpu.sums.SEGMENT", 256)
+    use_sizes(**SMALL_PARTS)
 
 
 @pytest.fixture(scope="module")
@@ -116,15 +117,14 @@ def test_the_fitted_model_knows_nothing_of_torch(rows, tmp_path):
 def test_a_fit_that_broke_off_goes_on_with_another_engine(rows, tmp_path, monkeypatch):
     X, y, X_test, _ = rows
     model = SparseKernelAUC(5, engine="gpu", random_state=0, checkpoint=tmp_path / "fit.npz")
-    from skauc.engines.gpu import GPUEngine
 
-    def interrupted(self, *arguments):
-        if self.size >= 4:
+    def interrupted(question, *arguments):
+        if question.n_columns >= 4:
             raise RuntimeError("the power went")
-        return hessian(self, *arguments)
+        return hessian(question, *arguments)
 
-    hessian = GPUEngine.hessian
-    monkeypatch.setattr(GPUEngine, "hessian", interrupted)
+    hessian = Hessian.gpu
+    monkeypatch.setattr(Hessian, "gpu", interrupted)
     with pytest.raises(RuntimeError, match="the power went"):
         model.fit(X, y)
     assert (tmp_path / "fit.npz").exists()
@@ -176,15 +176,16 @@ def test_scores_of_any_size(device, scale):
         with make_engine(data, capacity=3, n_jobs=1) as engine:
             grow(engine, KERNEL, [3, 17, 40], capacity=3)
             state = engine.at(weights)
-            answers.append((state.loss, engine.quality(state).train_auc, *engine.gradient(state)))
+            gradient = engine.ask(Gradient(3), state)
+            answers.append((state.loss, engine.quality(state).train_auc, *gradient))
     assert_allclose(answers[1], answers[0], rtol=1e-5)
 
 
-def test_auc_and_threshold_of_many_rows_are_found_by_places(device, monkeypatch):
+def test_auc_and_threshold_of_many_rows_are_found_by_places(device, use_sizes):
     toy = make_toy(1500)
     answers = []
     for most_sorted in (0, 10**6):
-        monkeypatch.setattr("skauc.engines.local.MOST_SORTED", most_sorted)
+        use_sizes(**SMALL_PARTS, most_sorted=most_sorted)
         data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]), device=device)
         with make_engine(data, capacity=3, n_jobs=1) as engine:
             grow(engine, KERNEL, [3, 17, 40], capacity=3)
@@ -197,7 +198,8 @@ def test_overflow_is_an_error(device):
     toy = make_toy(1500)
     data = TrainingData(toy.X, toy.positive, toy.weights, np.array([0, 1]), device=device)
     with make_engine(data, capacity=1, n_jobs=1) as engine:
-        engine.append(Polynomial(1e200, 3, 1.0), np.ones((1, 3)), np.empty(0), 1e-300)
+        kernel = Polynomial(1e200, 3, 1.0)
+        engine.append(OrthonormalColumn(kernel, np.ones((1, 3)), np.empty(0), 1e-300))
         with pytest.raises(InvalidDataError, match=r"overflow\. Scale the features"):
             engine.at(np.ones(1))
 

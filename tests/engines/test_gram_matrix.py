@@ -52,8 +52,8 @@ def test_sparse_rows(kernel, matrix):
 
 
 @pytest.mark.parametrize("exact_rows", [0, 10**6], ids=["float32", "float64"])
-def test_neither_threads_nor_memory_change_a_bit(monkeypatch, exact_rows):
-    monkeypatch.setattr("skauc.engines.gram_matrix.EXACT_ROWS", exact_rows)
+def test_neither_threads_nor_memory_change_a_bit(use_sizes, exact_rows):
+    use_sizes(gram_exact_rows=exact_rows)
     reference = product(RBF(0.3), X, VECTOR)
     for cache_size in CACHE_SIZES:
         for n_jobs in (1, 2, 5):
@@ -61,15 +61,15 @@ def test_neither_threads_nor_memory_change_a_bit(monkeypatch, exact_rows):
             assert_array_equal(found, reference)
 
 
-def test_float32_values_are_summed_in_float64(monkeypatch):
-    monkeypatch.setattr("skauc.engines.gram_matrix.EXACT_ROWS", 0)
+def test_float32_values_are_summed_in_float64(use_sizes):
+    use_sizes(gram_exact_rows=0)
     found = product(CallableKernel(lambda a, b: a @ b.T), X, VECTOR)
     expected = (X @ X.T).astype(np.float32).astype(np.float64) @ VECTOR
     assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_the_matrix_is_symmetric_though_float32_kernels_are_not_quite(monkeypatch):
-    monkeypatch.setattr("skauc.engines.gram_matrix.EXACT_ROWS", 0)
+def test_the_matrix_is_symmetric_though_float32_kernels_are_not_quite(use_sizes):
+    use_sizes(gram_exact_rows=0)
     other = rng.normal(size=700)
     left = VECTOR @ product(RBF(0.3), X, other)
     assert_allclose(left, other @ product(RBF(0.3), X, VECTOR), rtol=1e-12)

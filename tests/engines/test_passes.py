@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skauc.engines import passes
+from skauc.engines.blocks.cpu import augment
 from skauc.scratch import Workbench
 
 
@@ -16,7 +16,7 @@ def test_rows_are_augmented_as_without_a_compiler(dtype, precision):
     origin = rows.mean(axis=0).astype(np.result_type(dtype, precision))
     roots = rng.uniform(0.5, 2, 7).astype(precision)
     found, expected = (np.full((40, 9), np.nan, precision) for _ in range(2))
-    passes.augment(rows, origin, roots, found)
+    augment(rows, origin, roots, found)
     Workbench().augment(rows, origin, roots, expected)
     assert_allclose(found, expected, rtol=8 * np.finfo(precision).eps)
     squares = np.sum((roots * (rows.astype(np.float64) - origin)) ** 2, axis=1)

@@ -1,10 +1,17 @@
 """Threads over blocks of rows: the order of results, the BLAS limit, and errors."""
 
+import os
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from skauc import SparseKernelAUC
 from skauc.engines.threads import RowThreads
 
 
@@ -80,3 +87,83 @@ def test_threads_can_be_taken_again():
     for _ in range(2):
         with threads:
             assert sum(threads.map(lambda start, stop: stop - start, 10, 3)) == 10
+
+
+# Fits that overlap
+
+
+def test_blas_stays_held_until_the_last_of_overlapping_users_is_done():
+    with threadpool_limits(2, user_api="blas"):
+        first, second = RowThreads(1), RowThreads(1)
+        first.__enter__()
+        entered, may_leave = threading.Event(), threading.Event()
+
+        def overlap():
+            with second:
+                entered.set()
+                may_leave.wait(timeout=10)
+
+        other = threading.Thread(target=overlap)
+        other.start()
+        assert entered.wait(timeout=10)
+        first.__exit__()
+        assert blas_threads() == {1}
+        may_leave.set()
+        other.join()
+        assert blas_threads() == {2}
+
+
+def test_fits_and_predictions_in_threads_are_those_of_one_thread():
+    X, y = make_classification(11_000, 6, class_sep=0.5, random_state=0)
+
+    def scores(seed):
+        model = SparseKernelAUC(6, n_jobs=2, random_state=seed).fit(X, y)
+        return model.decision_function(X)
+
+    with threadpool_limits(2, user_api="blas"):
+        expected = [scores(seed) for seed in range(4)]
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(scores, range(4)))
+        assert blas_threads() == {2}
+    for one, other in zip(found, expected, strict=True):
+        assert_array_equal(one, other)
+
+
+FORK_WHILE_FITTING = """
+import os, signal, sys, threading
+import numpy as np
+from skauc import SparseKernelAUC
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1500, 5))
+y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=1500) > 0
+fit = lambda: SparseKernelAUC(3, refine=2, random_state=0).fit(X, y)
+expected = fit().decision_function(X)
+is_done = threading.Event()
+
+def keep_fitting():
+    while not is_done.is_set():
+        fit()
+
+threads = [threading.Thread(target=keep_fitting) for _ in range(3)]
+for thread in threads:
+    thread.start()
+failed = 0
+for _ in range(8):
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        same = np.array_equal(fit().decision_function(X), expected)
+        os._exit(0 if same else 1)
+    failed += os.waitpid(child, 0)[1] != 0
+is_done.set()
+for thread in threads:
+    thread.join()
+sys.exit(failed)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_process_forked_while_threads_fit_can_fit_too():
+    words = [sys.executable, "-W", "ignore", "-c", FORK_WHILE_FITTING]
+    assert subprocess.run(words, timeout=900, check=False).returncode == 0

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from skauc.data.training import TrainingData
+from skauc.engines import Line
 
 CLASSES = np.array([0, 1])
 
@@ -38,11 +39,11 @@ def line_of(toy, values):
     """A line with one number a row, for workers, who know a row by its features."""
     known = {row.tobytes(): value for row, value in zip(toy.X, values, strict=True)}
 
-    class Line:
+    class KnownLine(Line):
         def values(self, block):
             if isinstance(block.X, np.ndarray):
                 return np.array([known[row.tobytes()] for row in block.X])
             rows = block.fetch(block.X.take(slice(None)))
             return block.weights.new_tensor([known[row.tobytes()] for row in rows])
 
-    return Line()
+    return KnownLine()

@@ -41,3 +41,23 @@ def make_messy(n_rows=600, seed=0):
     )
     frame.loc[::17, "seen"] = pd.NaT
     return frame, positive
+
+
+def make_written(n_rows=600, seed=0):
+    """Return a messy table, the same table as people write it, and the labels.
+
+    Ages have words among them, incomes are European amounts, and days come before months.
+    """
+    frame, positive = make_messy(n_rows, seed)
+    frame["income"] = frame["income"].round(2)
+    ages = frame["age"].map(lambda age: "unknown" if np.isnan(age) else repr(float(age)))
+    incomes = frame["income"].map(lambda value: f"{value:,.2f}")
+    incomes = incomes.map(lambda text: text.translate(str.maketrans(".,", ",.")) + " €")
+    seen = frame["seen"].dt.strftime("%d/%m/%Y %H:%M:%S").fillna("-")
+    written = frame.assign(
+        age=ages,
+        income=incomes,
+        seen=seen,
+        born=pd.to_datetime(frame["born"]).dt.strftime("%d.%m.%Y"),
+    )
+    return frame, written, positive

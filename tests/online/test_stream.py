@@ -89,7 +89,7 @@ def test_an_empty_stream():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"window": 1}, r"`window` must be an integer of at least 2; got 1\. None looks"),
+        ({"window": 1}, r"`window` must be an integer of at least 2; got 1\. None uses"),
         ({"classes": [0]}, r"`classes` must hold two different labels; got \[0\]\. Pass both"),
     ],
     ids=str,
@@ -100,7 +100,8 @@ def test_bad_options(options, message):
 
 
 def test_the_first_chunk_must_tell_the_classes():
-    with pytest.raises(InvalidDataError, match=r"first chunk has the labels \[1\], .* Pass them"):
+    message = r"first chunk must contain both classes; got the labels \[1\]\. Pass both"
+    with pytest.raises(InvalidDataError, match=message):
         list(prequential_auc(AdaOAM(), [(X[:3], np.ones(3, int))]))
 
 
@@ -192,7 +193,7 @@ def test_a_column_that_is_not_there(tmp_path):
     pytest.importorskip("pandas")
     with pytest.raises(
         InvalidDataError,
-        match=r"no column 'label' in the file; its columns are 'x0', .*'event'\. Set `target`",
+        match=r"`target` must be a column of the file; got 'label', .* 'x0', .*'event'\.",
     ):
         next(csv_chunks(write_csv(tmp_path / "rows.csv"), "label"))
 
@@ -208,7 +209,7 @@ def test_memory_mapped_arrays(tmp_path):
 
 
 def test_chunks_of_bad_arrays():
-    with pytest.raises(InvalidDataError, match=r"as many rows; got 1000 and 9\. Pass one label"):
+    with pytest.raises(InvalidDataError, match=r"must have the same length; got 1000 and 9"):
         next(array_chunks(X, y[:9]))
     for chunks in (array_chunks(X, y, 0), csv_chunks("none.csv", "event", 0)):
         with pytest.raises(

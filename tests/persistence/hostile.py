@@ -15,18 +15,18 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from skauc.persistence.archive import MAGIC, pack
 
 from skauc import load_model
 from skauc.exceptions import ModelFileError
 
-MEMORY = 200 * 10**6
-N_DAMAGED = 1000
-N_RESEALED = 500
+MEMORY = 250 * 10**6
+N_DAMAGED = 300
+N_RESEALED = 300
+VALUES = [None, -1, 10**12, 1e308, "", "x" * 1000, [], {}, [[]], True, "\0", "ObjectNode", "os"]
 
 
 def damaged(content, rng):
-    """Damage of a file as it happens: bits, bytes, pieces."""
+    """Damage as it happens: bits, bytes, pieces."""
     content = bytearray(content)
     kind = rng.randrange(5)
     at, to = sorted(rng.sample(range(len(content)), 2))
@@ -44,14 +44,43 @@ def damaged(content, rng):
     return bytes(content)
 
 
-def resealed(body):
-    """An enemy computes the checksum as we do."""
-    return MAGIC + f"1 {hashlib.sha256(body).hexdigest()}\n".encode() + body
+def resealed(content):
+    """An attacker computes the checksum as we do."""
+    body = content[:-64]
+    return body + hashlib.sha256(body).hexdigest().encode()
 
 
 def members_of(content):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(members, comment=b"", compression=zipfile.ZIP_DEFLATED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, compression)
+        archive.comment = comment
+    return file.getvalue()
+
+
+def sealed(members):
+    return resealed(packed(members, b"skauc sha256 " + b"0" * 64))
+
+
+def npy(descr, shape, content=b""):
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + content
+
+
+def shell_of(members):
+    """Return the members of the part that skops has stored."""
+    return members_of(np.load(io.BytesIO(members["shell.npy"])).tobytes())
+
+
+def with_shell(members, shell, compression=zipfile.ZIP_STORED):
+    content = packed(shell, compression=compression)
+    return {**members, "shell.npy": npy("|u1", f"({len(content)},)", content)}
 
 
 def nodes_of(tree):
@@ -66,93 +95,101 @@ def nodes_of(tree):
     return found
 
 
-VALUES = [
-    None,
-    -1,
-    10**12,
-    1e308,
-    "",
-    "x" * 1000,
-    [],
-    {},
-    [[]],
-    True,
-    "\0",
-    "ObjectNode",
-    "builtins",
-]
+def altered_json(text, rng):
+    tree = json.loads(text)
+    for _ in range(rng.randrange(1, 4)):
+        node, other = rng.choice(nodes_of(tree)), rng.choice(nodes_of(tree))
+        key = rng.choice(sorted(node) or ["x"])
+        choices = [*VALUES, json.loads(json.dumps(other)), json.dumps(rng.choice(VALUES))]
+        node[key] = rng.choice(choices)
+    return json.dumps(tree).encode()
 
 
 def altered(members, rng):
     """A sealed file in which some part is not what it was."""
-    members = dict(members)
-    kind = rng.randrange(5)
-    name = rng.choice(sorted(members))
+    members, kind = dict(members), rng.randrange(6)
+    name, other = rng.choice(sorted(members)), rng.choice(sorted(members))
     if kind == 0:
         members[name] = damaged(members[name], rng)
     elif kind == 1:
-        other = rng.choice(sorted(members))
         members[name], members[other] = members[other], members[name]
     elif kind == 2:
         del members[name]
+    elif kind == 3 or "shell.npy" not in members:
+        members["header.json"] = altered_json(members["header.json"], rng)
     else:
-        schema = json.loads(members["schema.json"])
-        for _ in range(rng.randrange(1, 4)):
-            node, other = rng.choice(nodes_of(schema)), rng.choice(nodes_of(schema))
-            key = rng.choice(sorted(node) or ["x"])
-            choices = [*VALUES, json.loads(json.dumps(other)), json.dumps(rng.choice(VALUES))]
-            node[key] = rng.choice(choices)
-        members["schema.json"] = json.dumps(schema).encode()
-    return pack(1, members)
-
-
-def altered_archive(content, rng):
-    """A sealed file whose archive is damaged."""
-    return resealed(damaged(content[content.index(b"\n") + 1 :], rng))
+        shell = shell_of(members)
+        shell["schema.json"] = altered_json(shell["schema.json"], rng)
+        members = with_shell(members, shell)
+    return sealed(members)
 
 
 def bombs(members):
     """Yield files made to take memory, time or control."""
-    schema = json.loads(members["schema.json"])
+    header = json.loads(members["header.json"])
 
-    def with_schema(text):
-        return pack(1, {**members, "schema.json": text})
+    def with_header(**changes):
+        return sealed({**members, "header.json": json.dumps({**header, **changes}).encode()})
 
-    def with_node(**node):
-        return with_schema(json.dumps({**node, "protocol": schema["protocol"]}).encode())
+    def with_text(text):
+        return sealed({**members, "header.json": text})
 
-    packed = pack(1, {**members, "99.npy": bytes(300 << 20)})
-    yield "inflates to 300 MB", packed
-    lying = packed[packed.index(b"\n") + 1 :].replace(
-        struct.pack("<L", 300 << 20), struct.pack("<L", 100)
-    )
-    yield "says it is small", resealed(lying)
-    yield "deep schema", with_schema(b"[" * 10**6 + b"]" * 10**6)
+    yield "inflates to 300 MB", sealed({**members, "x.npy": npy("|u1", "(0,)") + bytes(300 << 20)})
+    yield "deep header", with_text(b'{"a":' + b"[" * 10**6)
+    yield "wide header", with_text(b'{"a":[' + b"[]," * 690_000 + b"0]}")
+    yield "header of 100 MB", with_text(b"{" + b" " * (100 << 20) + b"}")
+    yield "no strings, many of them", sealed({**members, "x.npy": npy("<U0", "(1000000000,)")})
+    yield "long and empty", sealed({**members, "x.npy": npy("<f8", "(1000000000, 0)")})
+    yield "huge array", sealed({**members, "x.npy": npy("<f8", "(10000000000,)", bytes(8))})
+    yield "deep array", sealed({**members, "x.npy": npy("<f8", "(" * 9000)})
+    yield "a pickle", sealed({**members, "x.npy": npy("|O", "(1,)", b"cos\nsystem\n(S'id'\ntR.")})
+    yield "many members", sealed({**members, **{f"x{i}.npy": b"" for i in range(30_000)}})
+    yield "columns", with_header(columns=[{"name": 3, "kind": "numeric"}])
+    yield "versions", with_header(versions={"scikit-learn": ["x"]})
+    yield "training", with_header(training={"classes": 3, "n_features": 5})
+    yield "summary", with_header(summary=[])
+    yield "parts", with_header(parts={})
+    if "shell.npy" in members:
+        yield from shell_bombs(members)
+
+
+def shell_bombs(members):
+    shell = shell_of(members)
+    schema = json.loads(shell["schema.json"])
+
+    def with_schema(tree):
+        text = tree if isinstance(tree, bytes) else json.dumps(tree, indent=2).encode()
+        return sealed(with_shell(members, {**shell, "schema.json": text}))
+
+    def node(name, module="builtins", loader=None, number=1, **more):
+        loader = loader or f"{name.title()}Node"
+        kinds = {"__class__": name, "__module__": module, "__loader__": loader}
+        return {**kinds, "__id__": number, "protocol": schema["protocol"], **more}
+
+    yield "compressed shell", sealed(with_shell(members, shell, zipfile.ZIP_DEFLATED))
+    yield "deep schema", with_schema(b"[" * 10**6)
     yield "wide schema", with_schema(b"[" + b"[]," * 690_000 + b"[]]")
-    yield "many objects", with_schema(b"[" + b'{"":0},' * 290_000 + b"0]")
-    yield "schema of 100 MB", with_schema(b" " * (100 << 20))
-    yield "deep manifest", pack(1, {**members, "manifest.json": b"[" * 10**5})
-    for shape in ("(10000000000,)", "(-1,)", "(1, 2, 3, 4, 5)"):
-        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
-        content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
-        yield f"array of {shape}", pack(1, {**members, "1.npy": content})
-    deep = b"(" * 9000
-    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(deep)) + deep
-    yield "array with a deep header", pack(1, {**members, "1.npy": content})
-    array = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode"}
-    repeated = [{**array, "type": "numpy", "file": "1.npy"}] * 15_000
-    large = b"\x93NUMPY\x01\x00" + struct.pack("<H", 64)
-    large += b"{'descr':'<f8','fortran_order':False,'shape':(125000,)}".ljust(64) + bytes(10**6)
-    node = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"}
-    text = json.dumps({**node, "content": repeated, "protocol": schema["protocol"]}).encode()
-    yield "one array many times", pack(1, {**members, "schema.json": text, "1.npy": large})
-    void = {**array, "__class__": "void", "type": "numpy", "file": "1.npy"}
-    yield "an array made void", with_node(**void)
-    branch = {**node, "content": [], "__id__": 1}
+    yield "no shell", sealed({**members, "shell.npy": npy("|u1", "(3,)", b"abc")})
+    yield "shell of floats", sealed({**members, "shell.npy": npy("<f8", "(1,)", bytes(8))})
+    branch = node("list", number=1, content=[])
     for number in range(2, 40):
-        inner = {**node, "content": [], "__id__": number - 1}
-        branch = {**node, "content": [branch, inner], "__id__": number}
-    yield "shared branches", with_node(**branch)
+        inner = node("list", number=number - 1, content=[])
+        branch = node("list", number=number, content=[branch, inner])
+    yield "shared branches", with_schema(branch)
+    large = {**shell, "7.npy": npy("<f8", "(125000,)", bytes(10**6))}
+    array = {"name": "ndarray", "module": "numpy", "loader": "NdArrayNode"}
+    arrays = [node(**array, number=n, type="numpy", file="7.npy") for n in range(2, 3000)]
+    text = json.dumps(node("list", content=arrays), indent=2).encode()
+    yield "one array many times", sealed(with_shell(members, {**large, "schema.json": text}))
+    count = {**shell, "7.npy": npy("<i8", "()", struct.pack("<q", 10**9))}
+    void = node("void", "numpy", "NdArrayNode", type="numpy", file="7.npy")
+    text = json.dumps(void, indent=2).encode()
+    yield "an array made void", sealed(with_shell(members, {**count, "schema.json": text}))
+    attributes = node("dict", content={"__class__": node("str", loader="JsonNode", content="1")})
+    yield (
+        "hidden attributes",
+        with_schema(node("Pipeline", "sklearn.pipeline", "ObjectNode", content=attributes)),
+    )
     for loader, module, name in (
         ("FunctionNode", "os", "system"),
         ("FunctionNode", "builtins", "eval"),
@@ -161,26 +198,17 @@ def bombs(members):
         ("ObjectNode", "__main__", "Trap"),
         ("ObjectNode", "sklearn.base", "clone"),
         ("ObjectNode", "sklearn.base", "BaseEstimator.mro"),
-        ("ObjectNode", "sklearn.utils.estimator_checks", "BaseEstimator"),
         ("ObjectNode", "sklearn.nowhere", "StandardScaler"),
         ("FunctionNode", "numpy", "fromfile"),
         ("OperatorFuncNode", "operator", "methodcaller"),
         ("MethodNode", "builtins", "method"),
         ("PartialNode", "functools", "partial"),
-        ("ConstructorFromReduceNode", "skauc.persistence.state", "StoredEstimator"),
+        ("ConstructorFromReduceNode", "skauc.persistence.foreign", "Part"),
         ("SparseMatrixNode", "scipy.sparse._csr", "csr_matrix"),
         ("CachedNode", "builtins", "list"),
+        ("ObjectNode", "skauc.persistence.foreign", "Part"),
     ):
-        yield (
-            f"{loader} of {module}.{name}",
-            with_node(__loader__=loader, __module__=module, __class__=name, content={}),
-        )
-    many = io.BytesIO()
-    with zipfile.ZipFile(many, "w") as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(30_000):
-            archive.writestr(zipfile.ZipInfo("1.npy"), b"")
-    yield "many members", resealed(many.getvalue())
+        yield f"{loader} of {module}.{name}", with_schema(node(name, module, loader, content=None))
 
 
 class Trap:
@@ -195,7 +223,7 @@ class Trap:
 
 
 def peak():
-    """The most memory that was resident since the last reset, in bytes."""
+    """Return the most memory that was resident since the last reset, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
@@ -218,10 +246,11 @@ def main(source, folder):
     content = Path(source).read_bytes()
     members = members_of(content)
     target = Path(folder) / "hostile.skauc"
-    go_on(load_model(source))
-    files = list(bombs(members))
+    target.write_bytes(sealed(members))
+    go_on(load_model(target))  # a file that is packed anew is sound
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+    files = list(bombs(members))
+    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY + 2 * 10**9, resource.RLIM_INFINITY))
     outcomes, slowest = {}, 0.0
 
     def attempt(kind, file):
@@ -239,18 +268,18 @@ def main(source, folder):
         slowest = max(slowest, time.perf_counter() - started)
         outcomes.setdefault(kind, Counter())[outcome] += 1
 
-    reset_peak()
-    before = peak()
-    rng = random.Random(0)
+    rng, largest = random.Random(0), {}
     for name, file in files:
+        reset_peak()
+        before = peak()
         attempt(name, file)
+        largest[name] = peak() - before
     for _ in range(N_DAMAGED):
         attempt("damaged", damaged(content, rng))
     for _ in range(N_RESEALED):
         attempt("altered", altered(members, rng))
-        attempt("altered archive", altered_archive(content, rng))
-    answer = {"outcomes": outcomes, "slowest": slowest, "memory": peak() - before}
-    print(json.dumps(answer))
+        attempt("altered archive", resealed(damaged(content, rng)))
+    print(json.dumps({"outcomes": outcomes, "slowest": slowest, "memory": largest}))
 
 
 if __name__ == "__main__":

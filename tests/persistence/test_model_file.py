@@ -37,6 +37,7 @@ from skauc import (
     AdaOAM,
     KernelRankSVM,
     SAdaOAM,
+    Selection,
     SparseKernelAUC,
     SparseKernelAUCCV,
     StructuralAUC,
@@ -44,6 +45,7 @@ from skauc import (
     load_model,
     save_model,
 )
+from skauc.app.workflow.inspection import describe_model
 from skauc.archive import write_archive
 from skauc.exceptions import InvalidParameterError, MissingPackageError, ModelFileError
 from skauc.persistence import check_savable
@@ -294,7 +296,7 @@ def test_what_a_file_says_about_itself(tmp_path):
     assert manifest["versions"].keys() == {"skauc", "scikit-learn", "numpy", "python", "skops"}
     assert manifest["versions"]["skauc"] == skauc.__version__
     assert manifest["summary"] == {"target": "bought", "auc": 0.9}
-    assert {"name": "town", "kind": "category"} in manifest["columns"]
+    assert {"name": "town", "kind": "category", "form": None} in manifest["columns"]
     assert manifest["training"]["n_basis"] == 8
     assert manifest["training"]["train_auc"] == model[-1].path_[-1].train_auc
 
@@ -413,7 +415,7 @@ def test_the_manifest_names_the_kinds_of_columns_behind_a_frozen_model(tmp_path)
     fitted = make_pipeline(TablePreprocessor(), SparseKernelAUC(2)).fit(table, y)
     model = CalibratedClassifierCV(FrozenEstimator(fitted), method="sigmoid").fit(table, y)
     path = save_model(model, tmp_path / "frozen.skauc")
-    assert {"name": "town", "kind": "category"} in inspect_model(path)["columns"]
+    assert {"name": "town", "kind": "category", "form": None} in inspect_model(path)["columns"]
 
 
 def test_wide_tables_can_be_saved(tmp_path):
@@ -468,6 +470,16 @@ def test_many_sparse_features_take_little_memory(tmp_path):
         tracemalloc.stop()
     assert_array_equal(scores(loaded, rows), scores(model, rows))
     assert peak < 200 << 20
+    assert describe_model(loaded).centres == {}
+
+
+@pytest.mark.parametrize("name", ["rank svm", "structural rbf", "online", "rbf"])
+def test_every_kind_of_model_can_be_described(tmp_path, name):
+    """`skauc inspect` raised IndexError for kernel machines."""
+    path = save_model(MODELS[name].fit(X, WORDS), tmp_path / "model.skauc")
+    parts = describe_model(load_model(path))
+    assert all(len(column) == parts.n_basis for column in parts.centres.values())
+    assert inspect_model(path)["training"]["n_basis"] == parts.n_basis
 
 
 @pytest.mark.parametrize(
@@ -495,14 +507,41 @@ def test_what_can_be_saved_passes(name):
 
 
 def test_settings_that_reach_beyond_the_model_are_reset(tmp_path):
-    steps = [("scale", StandardScaler()), ("rank", small(n_jobs=2, checkpoint=tmp_path / "c"))]
+    steps = [("scale", StandardScaler()), ("rank", small(n_jobs=2))]
     pipeline = Pipeline(steps, memory=str(tmp_path / "cache"))
     model = CalibratedClassifierCV(pipeline, ensemble=False, n_jobs=2).fit(X, Y)
+    fitted = model.calibrated_classifiers_[0].estimator[-1]
+    fitted.set_params(checkpoint=str(tmp_path / "checkpoint"))
     loaded = load_model(save_model(model, tmp_path / "model.skauc"))
     inner = loaded.calibrated_classifiers_[0].estimator
     assert (loaded.n_jobs, inner.memory, loaded.estimator.memory) == (None, None, None)
     assert (inner[-1].n_jobs, inner[-1].checkpoint) == (None, None)
     assert_array_equal(scores(loaded), scores(model))
+
+
+def test_a_parameter_that_is_an_object_of_ours(tmp_path):
+    selection = Selection("greedy", n_candidates=20)
+    model = small(selection=selection).fit(X, Y)
+    loaded = load_model(save_model(model, tmp_path / "model.skauc"))
+    assert loaded.selection == selection
+    assert_array_equal(scores(loaded.fit(X, Y)), scores(model))
+
+
+def test_a_table_step_that_returns_frames(tmp_path):
+    frame, y = make_messy(200)
+    model = make_pipeline(TablePreprocessor().set_output(transform="pandas"), small())
+    loaded = load_model(save_model(model.fit(frame, y), tmp_path / "model.skauc"))
+    assert_array_equal(scores(loaded, frame), scores(model, frame))
+
+
+def test_columns_with_names_of_any_kind(tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["$price", "__class__", "", "a\nb", "[/x]", "\x1b[31m", *map(str, range(10))]
+    frame = pd.DataFrame(rng.normal(size=(60, len(names))), columns=names)
+    model = make_pipeline(TablePreprocessor(), small(2)).fit(frame, np.arange(60) % 2)
+    path = save_model(model, tmp_path / "model.skauc")
+    assert_array_equal(scores(load_model(path), frame), scores(model, frame))
+    assert [column["name"] for column in inspect_model(path)["columns"]] == names
 
 
 def test_permissions_are_kept(tmp_path):

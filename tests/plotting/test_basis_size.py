@@ -129,7 +129,7 @@ def test_from_predictions_gives_the_same_as_from_estimator(model, rows):
 
 def test_plot_returns_itself_and_says_what_it_shows(display):
     assert display.plot() is display
-    assert display.ax_.get_xlabel() == "Number of basis functions"
+    assert display.ax_.get_xlabel() == "Number of centres"
     assert display.ax_.get_ylabel() == "AUC"
     assert legend_texts(display) == [
         "Model",
@@ -204,14 +204,14 @@ def test_drawing_reaches_a_file(display, tmp_path):
 def test_one_size_for_each_stage(sizes):
     with pytest.raises(
         InvalidParameterError,
-        match=r"`n_basis` must have one size for each .*; got \d sizes and 1 arrays. Pass the size",
+        match=r"`n_basis` must have one size per array .*; got \d sizes and 1 arrays",
     ):
         BasisSizeDisplay.from_predictions([0, 1], [[0, 1]], sizes)
 
 
 def test_size_zero_has_no_place_on_the_axis():
     with pytest.raises(
-        InvalidParameterError, match=r"`n_basis` must be at least 1 .*; got 0. Leave that stage out"
+        InvalidParameterError, match=r"`n_basis` must be at least 1 .*; got 0. Remove this stage"
     ):
         BasisSizeDisplay.from_predictions([0, 1], [[0, 1], [0, 1]], [0, 1])
 

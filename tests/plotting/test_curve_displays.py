@@ -76,7 +76,7 @@ def test_the_roc_curve_is_scikit_learns_within_its_band(model, rows):
     curve = np.interp(display.band_x, display.x, display.y)
     assert np.all((display.low <= curve + 1e-9) & (curve <= display.high + 1e-9))
     label = display.line_.get_label()
-    assert label.startswith("Pipeline: AUC = 0.")
+    assert label.startswith("SparseKernelAUC: AUC = 0.")
 
 
 def test_the_precision_recall_curve_is_scikit_learns(model, rows):
@@ -125,7 +125,7 @@ def test_the_best_threshold_is_marked(model, rows):
     plain = ThresholdDisplay.from_estimator(model, *rows)
     assert plain.cost_ax_ is None
     texts = [text.get_text() for text in plain.ax_.get_legend().get_texts()]
-    assert texts == ["recall", "precision", f"best balanced accuracy: {plain.best:g}"]
+    assert texts == ["recall", "precision", f"best balanced accuracy at {plain.best:g}"]
 
 
 def test_costs_are_numbers(model, rows):

@@ -110,9 +110,8 @@ def test_labels_are_not_predicted_from_grades():
     assert not hasattr(model, "predict")
     with pytest.raises(AttributeError, match=r"has no attribute 'predict'") as error:
         model.predict(X)
-    assert "fitted to 4 grades, which it ranks and does not predict. Use `decision_function`" in (
-        str(error.value.__cause__)
-    )
+    message = "fitted to 4 grades. It ranks grades and does not predict them. Use `decision_func"
+    assert message in str(error.value.__cause__)
     assert hasattr(model.fit(X, y), "predict")
 
 
@@ -215,10 +214,10 @@ def test_the_order_of_rows_does_not_matter(target, qid):
     assert_allclose(other.decision_function(X), model.decision_function(X), atol=1e-3)
 
 
-def test_neither_threads_nor_memory_change_a_bit(monkeypatch):
+def test_neither_threads_nor_memory_change_a_bit(use_sizes):
     rows, labels = make_classification(700, 4, class_sep=0.6, flip_y=0.1, random_state=1)
     for exact_rows in (0, 10_000):
-        monkeypatch.setattr("skauc.engines.gram_matrix.EXACT_ROWS", exact_rows)
+        use_sizes(gram_exact_rows=exact_rows)
         reference = KernelRankSVM(C=10).fit(rows, labels)
         for options in ({"n_jobs": 2}, {"cache_size": 1.4}, {"cache_size": 1.4, "n_jobs": 3}):
             model = KernelRankSVM(C=10, **options).fit(rows, labels)
@@ -226,9 +225,9 @@ def test_neither_threads_nor_memory_change_a_bit(monkeypatch):
             assert_array_equal(model.decision_function(rows), reference.decision_function(rows))
 
 
-def test_float32_values_are_enough(monkeypatch):
+def test_float32_values_are_enough(use_sizes):
     precise = KernelRankSVM(C=10, gamma=0.5).fit(X, y)
-    monkeypatch.setattr("skauc.engines.gram_matrix.EXACT_ROWS", 0)
+    use_sizes(gram_exact_rows=0)
     rounded = KernelRankSVM(C=10, gamma=0.5).fit(X, y)
     assert_allclose(rounded.objective_, precise.objective_, rtol=1e-5)
     assert_allclose(rounded.decision_function(X), precise.decision_function(X), atol=2e-3)

@@ -25,16 +25,15 @@ def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
     number = content.centres.positive.number
     row = model.basis_indices_[number]
     assert content.centres.positive.source == f"Row {row:,} of the training rows."
-    for feature in content.centres.features:
+    for feature in content.centres.columns:
         assert feature.positive == case.X_train.iloc[row][feature.name]
     assert_allclose(
         content.centres.positive.score, model.decision_function(case.X_train.iloc[[row]])[0]
     )
     undone = make_report_content(*case.test).centres
-    assert undone.positive.source == "Its values before they became ranks."
-    values = {feature.name: feature.positive for feature in undone.features}
+    assert undone.positive.source == "Its values before the rank scaling."
+    values = {feature.name: feature.positive for feature in undone.columns}
     assert_allclose([values[name] for name in case.X_train], case.X_train.iloc[row], rtol=1e-6)
-    assert "counts the same: by the ranks of its values" in content.features.reason
     n_ranks = sum(part.size for part in (model.scaling_.ranks.knots, model.scaling_.ranks.levels))
     assert content.model.n_numbers == 8 * 31 + 1 + n_ranks
 
@@ -42,14 +41,16 @@ def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
 @pytest.mark.parametrize("scaling", [None, "normal"])
 def test_a_row_along_axes_is_shown_as_it_is_in_the_frame(tumours, scaling):
     model = SparseKernelAUC(8, scaling=scaling, rotate=True, random_state=0)
-    case = refitted(tumours, model)
+    scaler = StandardScaler().set_output(transform="pandas").fit(tumours.X_train)
+    X_train, X_test = scaler.transform(tumours.X_train), scaler.transform(tumours.X_test)
+    case = refitted(replace(tumours, X_train=X_train, X_test=X_test), model)
     row = model.basis_indices_[
         make_report_content(*case.test, **case.train).centres.positive.number
     ]
     undone = make_report_content(*case.test).centres
-    own = "Its own values." if scaling is None else "Its values before they became ranks."
+    own = "Its own values." if scaling is None else "Its values before the rank scaling."
     assert undone.positive.source == own
-    values = {feature.name: feature.positive for feature in undone.features}
+    values = {feature.name: feature.positive for feature in undone.columns}
     expected = case.X_train.iloc[row]
     assert_allclose([values[name] for name in case.X_train], expected, rtol=1e-3, atol=1e-4)
 
@@ -64,15 +65,15 @@ def test_a_centre_that_moved_beyond_the_ranks(tumours, steps):
     classifier._models[16] = moved = replace(fitted, centres=1.5 * fitted.centres)
     outside = (moved.centres < levels[0]) | (moved.centres > levels[-1])
     content = make_report_content(*case.test)
-    before = "preprocessing" if steps else "they became ranks"
+    before = "preprocessing" if steps else "the rank scaling"
     for side, centre in (
         ("positive", content.centres.positive),
         ("negative", content.centres.negative),
     ):
         n_beyond = np.count_nonzero(outside[centre.number])
         assert centre.source.startswith(f"Its values before {before}.")
-        assert (f"In {n_beyond} of the features it lies beyond" in centre.source) == (n_beyond > 0)
-        for feature in content.centres.features:
+        assert (f"training rows in {n_beyond} of the features" in centre.source) == (n_beyond > 0)
+        for feature in content.centres.columns:
             column = case.X_train[feature.name]
             value = getattr(feature, side)
             assert column.min() - 1e-6 <= value <= column.max() * (1 + 1e-6)
@@ -97,8 +98,8 @@ def test_every_estimator_has_a_report(tumours, learner, tmp_path):
     content = make_report_content(*case.test, **case.train)
     name = type(learner).__name__
     assert content.scores[0].value == case.model.score(case.X_test, case.y_test)
-    assert content.sizes == Missing(f"{name} keeps no path of smaller models.")
-    assert content.features == Missing(f"{name} learns no length scales.")
+    assert content.sizes == Missing(f"{name} has no path of smaller models.")
+    assert content.importance.columns[0].drop > 0
     n_centres = len(learner._model.coef)
     if n_centres:
         assert content.model.n_basis == n_centres
@@ -114,6 +115,6 @@ def test_grades_have_no_report(tumours):
     grades = np.arange(len(tumours.y_train)) % 3
     model = KernelRankSVM().fit(tumours.X_train, grades, qid=np.zeros(len(grades), dtype=int))
     with pytest.raises(
-        InvalidDataError, match=r"about two classes; the model ranks 3: \[0, 1, 2\]"
+        InvalidDataError, match=r"a model of two classes; this one has 3: \[0, 1, 2\]"
     ):
         make_report_content(model, tumours.X_train, grades)

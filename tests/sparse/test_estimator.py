@@ -257,11 +257,11 @@ def test_n_jobs_does_not_change_a_bit(n_rows, selection, early_stopping):
         assert_array_equal(one.decision_function(rows), other.decision_function(rows))
 
 
-def test_fitting_on_many_rows_agrees_with_fitting_exactly(monkeypatch):
+def test_fitting_on_many_rows_agrees_with_fitting_exactly(use_sizes):
     """Above 10,000 rows columns are float32 and pairs are binned."""
     rows, labels = make_classification(12_000, 6, class_sep=0.5, random_state=0)
     large = make(tol=1e-8).fit(rows, labels)
-    monkeypatch.setattr("skauc.engines.block.EXACT_ROWS", 20_000)
+    use_sizes(exact_rows=20_000)
     exact = make(tol=1e-8).fit(rows, labels)
     assert_array_equal(large.basis_indices_, exact.basis_indices_)
     assert_allclose(large.decision_function(rows), exact.decision_function(rows), atol=1e-3)

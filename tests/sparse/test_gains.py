@@ -199,9 +199,7 @@ def test_exhaustive_gains_are_those_of_refits_by_scipy(case):
 
 
 def test_exhaustive_leaves_the_basis_as_it_was(case):
-    size = case.objective.engine.size
     judge(Exhaustive(optimise), case)
-    assert case.objective.engine.size == size
     assert_allclose(case.objective.at(WEIGHTS).value, case.point.value, rtol=1e-12)
 
 

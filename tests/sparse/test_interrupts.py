@@ -62,10 +62,18 @@ import os, signal, threading
 from sklearn.datasets import make_moons
 from skauc import SparseKernelAUC
 
+from skauc.sparse.pursuit import Pursuit
+
 X, y = make_moons(3000, noise=0.3, random_state=0)
-SparseKernelAUC(2, random_state=0).fit(X, y)
-model = SparseKernelAUC(2000, random_state=0)
-threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+model, add, sizes = SparseKernelAUC(2000, random_state=0), Pursuit.add, []
+
+def add_and_interrupt(self, iterate):
+    sizes.append(len(self.basis))
+    if len(sizes) == 3:
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return add(self, iterate)
+
+Pursuit.add = add_and_interrupt
 try:
     model.fit(X, y)
 except KeyboardInterrupt:

@@ -126,8 +126,10 @@ def test_a_truncated_model_can_be_truncated_and_fitted_again(model):
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, "2", None, True])
-def test_truncate_takes_a_whole_number(model, size):
-    with pytest.raises(InvalidParameterError, match=rf"`n_basis` must be a whole .* got {size!r}"):
+def test_truncate_takes_an_integer(model, size):
+    with pytest.raises(
+        InvalidParameterError, match=rf"`n_basis` must be an integer .* got {size!r}"
+    ):
         model.truncate(size)
 
 
@@ -227,17 +229,17 @@ def test_an_interrupted_fit_keeps_the_model_it_had_reached(size, early_stopping,
 @pytest.mark.parametrize("n_calls", [*range(8, 17), 30])
 def test_an_interrupt_can_come_at_any_time(n_calls, monkeypatch):
     """Not only between two centres, where callbacks are called."""
-    from skauc.engines.cpu import CPUEngine
+    from skauc.engines.single import SingleEngine
 
-    direction, calls = CPUEngine.direction, []
+    line_of, calls = SingleEngine.line, []
 
-    def interrupted(engine, weights):
-        calls.append(weights)
+    def interrupted(engine, line):
+        calls.append(line)
         if len(calls) > n_calls:
             raise KeyboardInterrupt
-        return direction(engine, weights)
+        return line_of(engine, line)
 
-    monkeypatch.setattr(CPUEngine, "direction", interrupted)
+    monkeypatch.setattr(SingleEngine, "line", interrupted)
     model = make()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

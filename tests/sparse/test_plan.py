@@ -53,7 +53,7 @@ def test_the_first_and_the_last_size_are_in_every_schedule(retrain, n_basis):
 
 
 def test_an_unknown_schedule_is_refused():
-    message = r"`retrain` must be one of 'geometric', 'doubling', 'always'; got 'never'. Use one"
+    message = r"`retrain` must be one of 'geometric', 'doubling', 'always'; got 'never'"
     with pytest.raises(InvalidParameterError, match=message):
         retraining_sizes("never", 8)
 

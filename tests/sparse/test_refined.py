@@ -302,8 +302,8 @@ def test_weights_of_one_change_nothing(model):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_threads_change_nothing(monkeypatch, variant):
-    monkeypatch.setattr("skauc.engines.block.MATRIX_BLOCK", 1 << 16)
+def test_threads_change_nothing(use_sizes, variant):
+    use_sizes(matrix_block=1 << 16)
     rows, labels = make_moons(9000, noise=0.3, random_state=0)  # two tasks
     one, two = (
         make(

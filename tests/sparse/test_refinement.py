@@ -12,6 +12,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import roc_auc_score
 from toys import grow_by, make_toy, those
 
+from skauc.engines import LinearColumns
+from skauc.engines.passes import Moments
 from skauc.kernels import RBF, same_format
 from skauc.solvers.newton import cholesky_step, minimise
 from skauc.sparse.basis import Basis
@@ -91,7 +93,7 @@ def make_setup(engine_case):
         gammas, chosen = widths
         basis = Basis([RBF(gamma) for gamma in gammas], 9, engine.precision, 3 * linear)
         if linear:
-            engine.append_linear(ORIGIN, SLOPE)
+            engine.append(LinearColumns(ORIGIN, SLOPE))
         for index, width in zip(CENTRES, chosen, strict=True):
             grow_by(engine, basis, index, width)
         objective = Objective(engine, pair_weight(C, engine))
@@ -154,8 +156,8 @@ def test_kernel_moments_are_sums_over_rows_and_centres(engine_case, make_setup, 
     factor = np.tril(np.random.default_rng(0).normal(size=(5, 5))) + 3 * np.eye(5)
     kernel = RBF(setup.gammas, shape.scales)
     rows = same_format(shape.centres, toy.X)
-    setup.engine.replace(kernel, rows, np.linalg.inv(factor).T, setup.engine.size - 5)
-    moments = setup.engine.kernel_moments(state, shape.centres.mean(axis=0), factor, coef)
+    setup.engine.replace(kernel, rows, np.linalg.inv(factor).T, 0)
+    moments = setup.engine.ask(Moments(5, shape.centres.mean(axis=0), factor, coef), state)
     residual = oracles.residual(state.scores, toy.positive, toy.weights)
     total, first, second = np.zeros(5), np.zeros((5, 3)), np.zeros(3)
     for i, row in enumerate(dense(toy.X)):

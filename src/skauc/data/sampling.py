@@ -9,34 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from skauc.data.training import TrainingData
+from skauc.support import GOLDEN_RATIO, mix_bits, spread
 
 # Number of bits of a hash.
 N_BITS = 62
 # Number of bits that one pass over the rows resolves.
 _DIGIT = 12
-_GOLDEN_RATIO = 0x9E3779B97F4A7C15
 
 Counts = tuple[int, int]
 
 
-def mix_bits(bits: np.ndarray) -> np.ndarray:
-    """Return a hash of each 64-bit integer (the finaliser of SplitMix64)."""
-    mixed = bits.astype(np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed ^= mixed >> np.uint64(shift)
-        mixed *= np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed
-
-
 def hash_rows(places: np.ndarray, seed: int) -> np.ndarray:
     """Return the hash of each row index, an integer of `N_BITS` bits."""
-    bits = (places.astype(np.uint64) + np.uint64(seed)) * np.uint64(_GOLDEN_RATIO)
-    return (mix_bits(bits) >> np.uint64(64 - N_BITS)).astype(np.int64)
+    bits = mix_bits(spread(places.astype(np.uint64) + np.uint64(seed)))
+    return (bits >> np.uint64(64 - N_BITS)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -120,16 +111,17 @@ def digest_of(data) -> str:
 def _digest(data: TrainingData) -> np.ndarray:
     """Return two sums of row hashes."""
     hashes = np.zeros(data.n_rows, dtype=np.uint64)
+    X: Any = data.X
     if data.is_sparse:
-        entries = mix_bits(_bits(data.X.data) + mix_bits(data.X.indices))
+        entries = mix_bits(_bits(X.data) + mix_bits(X.indices.astype(np.uint64)))
         totals = np.append(np.uint64(0), np.cumsum(entries, dtype=np.uint64))
-        hashes += totals[data.X.indptr[1:]] - totals[data.X.indptr[:-1]]
+        hashes += np.subtract(totals[X.indptr[1:]], totals[X.indptr[:-1]])
     else:
-        for column in data.X.T:
-            hashes = mix_bits(hashes + _bits(column) + np.uint64(_GOLDEN_RATIO))
+        for column in X.T:
+            hashes = mix_bits(hashes + _bits(column) + GOLDEN_RATIO)
     hashes = mix_bits(hashes + _bits(data.weights))
-    hashes = mix_bits(hashes + mix_bits(2 * data.row_numbers + data.positive))
-    again = mix_bits(hashes + np.uint64(_GOLDEN_RATIO))
+    hashes = mix_bits(hashes + mix_bits((2 * data.row_numbers + data.positive).astype(np.uint64)))
+    again = mix_bits(hashes + GOLDEN_RATIO)
     return np.array([hashes.sum(dtype=np.uint64), again.sum(dtype=np.uint64)])
 
 

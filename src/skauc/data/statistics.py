@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skauc.exceptions import UnscaledFeaturesWarning
+from skauc.support import quiet_overflow, row_slices, rows_per_block
 
 # Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
@@ -23,7 +24,7 @@ _CONSTANT = 1e-9
 def feature_statistics(data) -> tuple[np.ndarray, np.ndarray]:
     """Return the weighted mean and variance of each feature, on one machine or on a cluster."""
     total, sums = data.add_up(_sums)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         mean = sums / total[0]
         return mean, data.add_up(_squares, mean) / total[0]
 
@@ -31,7 +32,7 @@ def feature_statistics(data) -> tuple[np.ndarray, np.ndarray]:
 def overall_variance(data) -> float:
     """Return the weighted variance of all entries of X together, `rounded`."""
     mean, variance = feature_statistics(data)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         overall = np.mean(variance + (mean - mean.mean()) ** 2)
         return float(rounded(overall, overall))
 
@@ -58,7 +59,7 @@ def warn_if_unscaled(
     names : sequence of str or None
         Names of the features; None for ``x0``, ``x1`` and so on.
     """
-    with np.errstate(invalid="ignore", over="ignore"):
+    with quiet_overflow():
         varying = np.flatnonzero(np.isfinite(spread) & (spread > _CONSTANT * np.abs(mean)))
     if len(varying) < 2:
         return
@@ -79,7 +80,7 @@ def warn_if_unscaled(
 
 def _sums(rows) -> np.ndarray:
     """Return the total weight, once per feature, above the weighted sums."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         if sparse.issparse(rows.X):
             sums = rows.X.T.astype(np.float64, copy=False) @ rows.weights
         else:
@@ -89,7 +90,7 @@ def _sums(rows) -> np.ndarray:
 
 def _squares(rows, mean: np.ndarray) -> np.ndarray:
     """Return the weighted sums of squared distances from the mean."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet_overflow():
         if sparse.issparse(rows.X):
             return _sparse_squares(rows.X, rows.weights, mean)
         return sum(w @ (block - mean) ** 2 for block, w in _blocks(rows.X, rows.weights))
@@ -108,7 +109,5 @@ def _sparse_squares(X, weights: np.ndarray, mean: np.ndarray) -> np.ndarray:
 
 def _blocks(X: np.ndarray, weights: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield blocks of rows in float64, with their weights."""
-    n_rows = max(_BLOCK // max(X.shape[1], 1), 64)
-    for start in range(0, X.shape[0], n_rows):
-        block = X[start : start + n_rows]
-        yield block.astype(np.float64, copy=False), weights[start : start + n_rows]
+    for rows in row_slices(X.shape[0], rows_per_block(X.shape[1], _BLOCK)):
+        yield X[rows].astype(np.float64, copy=False), weights[rows]

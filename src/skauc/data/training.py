@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError, PositiveLabelWarning
+from skauc.support import cached_property
 from skauc.validation import (
     check_class_weights,
     check_column,

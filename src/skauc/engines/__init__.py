@@ -1,41 +1,61 @@
-"""Engines: where the rows live and everything as long as the data is computed."""
+"""Engines hold the rows and compute everything of the length of the data.
+
+| module     | what it holds                                                      |
+| ---------- | ------------------------------------------------------------------ |
+| `base`     | `Engine`, the contract                                             |
+| `single`   | the engine of one block, on the CPU or a GPU                       |
+| `cluster/` | the engine of many blocks, on the workers of a dask cluster        |
+| `blocks/`  | a block of rows with its columns, on the CPU or a GPU              |
+| `passes/`  | sums over rows: one file per formula, a version per kind of block  |
+| `policy`   | sizes at which the arithmetic changes                              |
+"""
 
 from __future__ import annotations
 
 import sys
 
 from skauc.data.training import TrainingData, check_training
-from skauc.engines.base import CandidateSlopes, Engine, KernelMoments, Line, Quality, State
+from skauc.engines.base import Chosen, Engine, State
+from skauc.engines.blocks.base import KernelColumn, Line, LinearColumns, OrthonormalColumn, Product
+from skauc.engines.passes import Quality
+from skauc.engines.policy import SizePolicy, current_policy, size_policy
+from skauc.engines.single import open_cpu, open_gpu
 from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.validation import check_choice, is_tensor
 
 ENGINES = ("auto", "cpu", "gpu", "cluster")
-# The environment variable that names the device of the GPU engine, here or on a worker.
+# The environment variable that names the device of the GPU engine, also on a worker.
 GPU_VARIABLE = "SKAUC_GPU_DEVICE"
 
 __all__ = [
     "ENGINES",
     "GPU_VARIABLE",
-    "CandidateSlopes",
+    "Chosen",
     "Engine",
-    "KernelMoments",
+    "KernelColumn",
     "Line",
+    "LinearColumns",
+    "OrthonormalColumn",
+    "Product",
     "Quality",
+    "SizePolicy",
     "State",
     "cluster_engine",
+    "current_policy",
     "gpu_engine",
     "is_on_cluster",
     "is_on_gpu",
     "make_engine",
     "read_training",
+    "size_policy",
 ]
 
 
 def read_training(engine: str, estimator, X, y, sample_weight=None):
-    """Validate what was passed to ``fit``; rows come out where the engine of that name wants them.
+    """Validate what was passed to ``fit`` and put the rows where the named engine needs them.
 
-    "auto" leaves them where they are. The modules of an engine are imported here and not before,
-    so that a package that only one engine needs is not loaded with the library.
+    "auto" leaves them where they are. The modules of an engine are imported when they are used, so
+    that a package that only one engine needs is not loaded with the library.
     """
     check_choice("engine", engine, ENGINES)
     if engine == "cluster" or (engine == "auto" and is_on_cluster(X)):
@@ -51,18 +71,18 @@ def read_training(engine: str, estimator, X, y, sample_weight=None):
 
 
 def is_on_gpu(X) -> bool:
-    """Tell whether this is a tensor on a GPU that torch calls cuda."""
+    """Return whether X is a tensor on a CUDA device."""
     return is_tensor(X) and X.is_cuda
 
 
 def is_on_cluster(X) -> bool:
-    """Tell whether this is a dask collection, without importing dask for it."""
+    """Return whether X is a dask collection, without importing dask."""
     dask = sys.modules.get("dask")
     return dask is not None and dask.is_dask_collection(X)
 
 
 def cluster_engine():
-    """Return the package of the cluster engine, or say how to install what it needs."""
+    """Return the package of the cluster engine; raise an error if dask is not installed."""
     try:
         from skauc.engines import cluster
     except ImportError as error:
@@ -74,7 +94,7 @@ def cluster_engine():
 
 
 def gpu_engine():
-    """Return the package of the GPU engine, or say how to install what it needs."""
+    """Return the package of the GPU engine; raise an error if torch is not installed."""
     try:
         from skauc.engines import gpu
     except ImportError as error:
@@ -85,15 +105,30 @@ def gpu_engine():
     return gpu
 
 
-def make_engine(data, *, capacity: int, n_jobs, n_whole: int | None = None) -> Engine:
-    """Return the engine for rows where they are, with room for ``capacity`` basis functions.
+def make_engine(
+    data, *, capacity: int, n_jobs, n_whole: int | None = None, policy: SizePolicy | None = None
+) -> Engine:
+    """Return the engine for rows where they are, with room for ``capacity`` columns.
 
-    Few rows get the exact and slower arithmetic; a sample that of the ``n_whole`` rows it is of.
+    Parameters
+    ----------
+    data : TrainingData or ClusterData
+        The rows.
+    capacity : int
+        The largest number of columns.
+    n_jobs : int or None
+        Threads of an engine on the CPU.
+    n_whole : int, default=None
+        If the rows are a sample, the number of rows that it was drawn from. It chooses between
+        exact and fast arithmetic, so that a sample is treated like the whole.
+    policy : SizePolicy, default=None
+        Sizes at which the arithmetic changes. None for the current policy.
     """
+    policy = current_policy() if policy is None else policy
+    n_whole = data.n_rows if n_whole is None else n_whole
     if not isinstance(data, TrainingData):
-        return cluster_engine().ClusterEngine(data, capacity=capacity)
+        return cluster_engine().ClusterEngine(data, capacity=capacity, policy=policy)
     if data.device is not None:
-        return gpu_engine().GPUEngine(data, capacity=capacity, n_whole=n_whole)
-    from skauc.engines.cpu import CPUEngine
-
-    return CPUEngine(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole)
+        gpu_engine()
+        return open_gpu(data, capacity=capacity, n_whole=n_whole, policy=policy)
+    return open_cpu(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole, policy=policy)

@@ -5,56 +5,85 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
 
+from skauc.engines.policy import current_policy
 from skauc.engines.threads import RowThreads
-from skauc.kernels import PLAIN, Columns, Kernel, Rows, same_format
+from skauc.feature_map import FeatureMap
+from skauc.kernels import PLAIN, Kernel, Linear, Rows, same_format
 from skauc.scratch import ThreadBench
+from skauc.support import rows_per_block
 
-_BLOCK = 1 << 17
 # Largest error of a score, in units of the margin, that float32 kernel values may cause.
 _FLOAT32_ERROR = 1e-5
-# What the blocks of many rows are made in, an array of each name for each thread.
-BENCH = ThreadBench()
+
+
+class Scorer:
+    """Scores blocks of rows: sum_k coef_k k(z_k, x) + linear_coef.x + intercept.
+
+    Centres are prepared once. Rows must have the format and the precision of ``like``. ``scaling``
+    is applied to them first. Coefficients may have several columns, one model each over the same
+    centres. Kernel values have the precision of the rows, but float32 is used only if the
+    coefficients do not magnify its error.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        centres: Rows,
+        coef: np.ndarray,
+        like: Rows,
+        *,
+        linear_coef: np.ndarray | None = None,
+        intercept: float | np.ndarray = 0.0,
+        scaling: FeatureMap | None = None,
+    ):
+        if isinstance(kernel, Linear) and len(coef):
+            # sum_k coef_k z_k.x = w.x takes one product per feature instead of one per centre. It
+            # also keeps the ranking exact far from zero, where the products z_k.x cancel.
+            slopes = safe_sparse_dot(centres.T, coef, dense_output=True)
+            linear_coef = slopes if linear_coef is None else slopes + linear_coef
+            coef = coef[:0]
+        self._linear_coef, self._intercept, self._scaling = linear_coef, intercept, scaling
+        self._columns, self._coef = None, coef
+        if len(coef):
+            self._dtype = _value_dtype(like, coef)
+            bench = PLAIN if like.shape[0] <= _block_rows(*centres.shape) else ThreadBench()
+            self._columns = kernel.columns(same_format(centres, like), self._dtype, bench)
+            self._rounded = coef.astype(self._dtype, copy=False)
+
+    def __call__(self, rows: Rows) -> np.ndarray:
+        """Return the scores of a block of rows."""
+        if self._scaling is not None:
+            rows = self._scaling.transform(rows)
+        if self._columns is None:
+            return safe_sparse_dot(rows, self._linear_coef) + self._intercept
+        values = self._columns(rows)
+        scores = values @ (self._rounded if values.dtype == self._dtype else self._coef)
+        if self._linear_coef is not None:
+            scores = scores + safe_sparse_dot(rows, self._linear_coef)
+        return scores + self._intercept
 
 
 def evaluate_expansion(
     kernel: Kernel, centres: Rows, coef: np.ndarray, rows: Rows, n_jobs=None
 ) -> np.ndarray:
-    """Return the scores sum_k coef_k k(z_k, x) of each row; see `make_expansion`."""
-    expansion = make_expansion(kernel, centres, coef, rows)
-    return map_rows(expansion, rows, centres.shape[0], coef.shape[1:], n_jobs)
-
-
-def make_expansion(kernel: Kernel, centres: Rows, coef: np.ndarray, like: Rows) -> Columns:
-    """Prepare the centres, and return the function that scores a block of rows.
-
-    ``coef`` may have several columns, one model each over the same centres. The function is for
-    rows in the format and precision of ``like``. Kernel values are in that precision too, but
-    float32 only where the coefficients do not blow its error up.
-    """
-    dtype = _value_dtype(like, coef)
-    bench = PLAIN if like.shape[0] <= _block_rows(*centres.shape) else BENCH
-    columns = kernel.columns(same_format(centres, like), dtype, bench)
-    rounded = coef.astype(dtype, copy=False)
-
-    def expansion(rows: Rows) -> np.ndarray:
-        values = columns(rows)
-        return values @ (rounded if values.dtype == dtype else coef)
-
-    return expansion
+    """Return the scores sum_k coef_k k(z_k, x) of all rows; see `Scorer`."""
+    score = Scorer(kernel, centres, coef, rows)
+    return map_rows(score, rows, centres.shape[0], coef.shape[1:], n_jobs)
 
 
 def map_rows(
     score: Callable[[Rows], np.ndarray], rows: Rows, n_centres: int, shape: tuple, n_jobs=None
 ) -> np.ndarray:
-    """Return what ``score`` makes of each row, an array of that shape, block by block.
+    """Return ``score`` of all rows, an array of this shape per row, block by block.
 
     Rows are read one block at a time: a memory-mapped array need not fit into memory.
     """
     n_rows = rows.shape[0]
-    block_rows = _block_rows(n_centres, rows.shape[1])
+    size = _block_rows(n_centres, rows.shape[1])
     out = np.empty((n_rows, *shape))
-    if n_rows <= block_rows:
+    if n_rows <= size:
         out[:] = score(rows)
         return out
 
@@ -62,13 +91,13 @@ def map_rows(
         out[start:stop] = score(rows[start:stop])
 
     with RowThreads(n_jobs) as threads:
-        list(threads.map(fill, n_rows, block_rows))
+        list(threads.map(fill, n_rows, size))
     return out
 
 
 def _block_rows(n_centres: int, n_features: int) -> int:
     """Return how many rows make a block that fits the cache."""
-    return max(_BLOCK // (n_centres + n_features + 2), 64)
+    return rows_per_block(n_centres + n_features + 2, current_policy().prediction_block)
 
 
 def _value_dtype(rows: Rows, coef: np.ndarray):

@@ -1,43 +1,51 @@
-"""The kernel matrix of all rows with themselves: kept where memory allows, recomputed elsewhere.
+"""The kernel matrix of all rows with themselves, kept as far as memory allows.
 
-The matrix is symmetric and only its upper triangle is used, in blocks of whole rows: a block holds
-k(row, column) for its rows and all columns from its first row on. Blocks are kept until the
-memory given is used up; the rest is computed anew for every product. Kept or not, a block's numbers
-are the same, and sums are float64 in a fixed order: products depend neither on the memory nor on
-``n_jobs``.
+The matrix is symmetric, and only its upper triangle is used, in blocks of rows. A block holds
+k(row, column) for its rows and all columns from its first row on. Blocks are kept until the memory
+given is used up. The others are computed again for every product. Kept or not, the numbers of a
+block are the same, and sums are float64 in a fixed order, so products depend neither on the memory
+nor on ``n_jobs``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from joblib import effective_n_jobs
-from numba import njit
 
+from skauc.compiling import compiled_fast
+from skauc.engines.policy import SizePolicy, current_policy
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError, InvalidParameterError
 from skauc.kernels import Kernel, Rows
 
-# Up to here float64 costs next to nothing; beyond it values are float32.
-EXACT_ROWS = 5_000
-BLOCK_ROWS = 128
-# A product's tasks return a vector as long as the data each: keep them few.
-MOST_TASKS = 64
 MEGABYTE = 1 << 20
 
 
 class GramMatrix:
     """Products with the kernel matrix of some rows, inside a ``with`` statement.
 
-    ``cache_size`` is the memory for blocks, in MB: those that are kept and one for each thread that
-    computes one.
+    ``cache_size`` is the memory for blocks in MB. It has to hold the blocks that are kept and one
+    block per thread.
     """
 
-    def __init__(self, kernel: Kernel, rows: Rows, *, cache_size: float, n_jobs=None):
+    def __init__(
+        self,
+        kernel: Kernel,
+        rows: Rows,
+        *,
+        cache_size: float,
+        n_jobs=None,
+        policy: SizePolicy | None = None,
+    ):
         self._kernel, self._rows = kernel, rows
+        self._policy = current_policy() if policy is None else policy
+        self._block_rows = self._policy.gram_block_rows
         self.n_rows = rows.shape[0]
-        self.dtype = np.dtype(np.float64 if self.n_rows <= EXACT_ROWS else np.float32)
+        self.dtype = np.dtype(
+            np.float64 if self.n_rows <= self._policy.gram_exact_rows else np.float32
+        )
         self.n_products = 0
-        starts = range(0, self.n_rows, BLOCK_ROWS)
+        starts = range(0, self.n_rows, self._block_rows)
         sizes = [self._block_bytes(start) for start in starts]
         self._kept: dict[int, np.ndarray | None] = dict.fromkeys(
             _kept_starts(starts, sizes, cache_size * MEGABYTE, effective_n_jobs(n_jobs))
@@ -64,12 +72,12 @@ class GramMatrix:
 
         def multiply(first, last):
             out = np.zeros(self.n_rows)
-            for start in range(first, last, BLOCK_ROWS):
+            for start in range(first, last, self._block_rows):
                 _add_product(self._block(start), vector[start:], out[start:])
             return out
 
-        n_blocks = -(-self.n_rows // BLOCK_ROWS)
-        task_rows = BLOCK_ROWS * -(-n_blocks // MOST_TASKS)
+        n_blocks = -(-self.n_rows // self._block_rows)
+        task_rows = self._block_rows * -(-n_blocks // self._policy.gram_most_tasks)
         out = sum(self._threads.map(multiply, self.n_rows, task_rows))
         if not np.isfinite(out).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
@@ -80,7 +88,7 @@ class GramMatrix:
         if block is not None:
             return block
         columns = self._kernel.columns(self._rows[start:], self.dtype)
-        block = columns(self._rows[start : start + BLOCK_ROWS])
+        block = columns(self._rows[start : start + self._block_rows])
         block = np.ascontiguousarray(block, self.dtype)
         if start in self._kept:
             self._kept[start] = block
@@ -88,11 +96,11 @@ class GramMatrix:
 
     def _block_bytes(self, start: int) -> int:
         n_columns = self.n_rows - start
-        return min(BLOCK_ROWS, n_columns) * n_columns * self.dtype.itemsize
+        return min(self._block_rows, n_columns) * n_columns * self.dtype.itemsize
 
 
 def _kept_starts(starts, sizes: list[int], memory: float, n_threads: int) -> list[int]:
-    """Return which blocks to keep: all, or as many as leave room for those being computed."""
+    """Return which blocks to keep: all, or as many as leave room for one block per thread."""
     if sum(sizes) <= memory:
         return list(starts)
     n_working = min(n_threads, int(memory // sizes[0]))
@@ -107,18 +115,18 @@ def _kept_starts(starts, sizes: list[int], memory: float, n_threads: int) -> lis
     return list(starts)[: int(np.searchsorted(ends, left, side="right"))]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled_fast
 def _add_product(block, vector, out):
-    """Add the product of one block and of its mirror image; four rows share a pass over ``out``."""
+    """Add the products with a block and with its transpose; four rows share a loop over ``out``."""
     n = block.shape[0]
     for i in range(n):
-        # Of the square on the diagonal, too, only the upper triangle is read.
+        # Only the upper triangle of the square on the diagonal is read, too.
         row = block[i][i:n]
         out[i] += _dot(row, vector[i:n])
         out[i + 1 : n] += row[1:] * vector[i]
     n_fours = n - n % 4
     for i in range(0, n_fours, 4):
-        # Rows first and columns second: only then does the compiler see contiguous numbers.
+        # Index rows first and columns second, or the compiler does not see contiguous numbers.
         out[i : i + 4] += _add_four(
             block[i][n:],
             block[i + 1][n:],
@@ -134,7 +142,7 @@ def _add_product(block, vector, out):
         out[n:] += row * vector[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled_fast
 def _dot(values, vector):
     total = 0.0
     for j in range(len(vector)):
@@ -142,9 +150,9 @@ def _dot(values, vector):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled_fast
 def _add_four(row0, row1, row2, row3, factors, vector, out):
-    """Return the products of four rows with ``vector``; add their sum, times factors, to out."""
+    """Return the products of four rows with ``vector``; add the rows times factors to ``out``."""
     factor0, factor1, factor2, factor3 = factors[0], factors[1], factors[2], factors[3]
     total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
     for j in range(len(vector)):

@@ -1,18 +1,17 @@
-"""Tables of scores that several blocks of rows fill and that are then put together.
+"""Tables of scores that several blocks of rows fill and that are then added up.
 
-All blocks cut the score axis in the same places, from zero on, so that their tables can be added
-whatever range each of them has: one reduction gives the loss, and no score leaves its block.
+All blocks cut the score axis at the same points, counted from zero. Their tables can be added
+whatever the range of each of them: one reduction gives the loss, and no score leaves its block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
-from numba import njit
 
+from skauc.compiling import compiled
 from skauc.losses import pairs
 from skauc.losses.pairs import (
     BINS_PER_MARGIN,
@@ -24,10 +23,11 @@ from skauc.losses.pairs import (
 )
 from skauc.metrics.area import auc_of, threshold_of
 from skauc.metrics.sorted_scores import SortedScores
+from skauc.support import cached_property
 
-# Longest table of a block: beyond it neighbouring bins are merged.
+# Longest table of a block. Above it neighbouring bins are merged.
 MOST_CELLS = WIDEST_RANGE * BINS_PER_MARGIN
-# Places into which the rows are put, as evenly as may be, to find the AUC and the threshold.
+# Places over which the rows are spread, as evenly as possible, to find AUC and threshold.
 N_PLACES = 1 << 16
 
 
@@ -58,37 +58,37 @@ class ScoreTable:
 
 
 def score_table(scores, positive, weights, origin: float, run=pairs.serially) -> ScoreTable:
-    """Return the table of a block's rows."""
+    """Return the table of the rows of a block."""
     ranges = pairs.score_ranges(scores, positive, run)
     if not np.isfinite(scores).all():
         return table_of_no_number(ranges, origin)
     grid = covering_grid(ranges)
     cells = Cells(grid.assign(scores, positive, run), grid.n_cells, origin)
-    moments = pairs.score_moments(scores, positive, weights, cells, run)
+    moments = sum(pairs.score_moments(scores, positive, weights, cells, run))
     return ScoreTable(grid, origin, ranges, moments)
 
 
 def table_of_no_number(ranges: ScoreRanges, origin: float) -> ScoreTable:
-    """Return the table of rows of which one has no finite score."""
+    """Return the table of rows with a score that is not finite."""
     grid = Grid(BINS_PER_MARGIN, 1, 0.0, 1)
     return ScoreTable(grid, origin, ranges, np.zeros((2, 1, 3)), is_finite=False)
 
 
 def covering_grid(ranges: ScoreRanges) -> Grid:
-    """Return cells for all rows, of one bin each if they are then not too many."""
+    """Return cells for all rows, of one bin each unless there are too many."""
     lowest = min(ranges.lowest_negative, ranges.lowest_positive - 1.0)
     highest = max(ranges.highest_negative, ranges.highest_positive - 1.0)
     first, last = np.floor(lowest * BINS_PER_MARGIN), np.floor(highest * BINS_PER_MARGIN)
     bins_per_cell = 1
     while np.floor(last / bins_per_cell) - np.floor(first / bins_per_cell) >= MOST_CELLS:
         bins_per_cell *= 2
-    # One cell more at either end, for f - 1 and the bin of f are rounded apart.
+    # One more cell at either end, because f - 1 and the bin of f are rounded separately.
     first, last = np.floor(first / bins_per_cell) - 1, np.floor(last / bins_per_cell) + 1
     return Grid(BINS_PER_MARGIN, bins_per_cell, float(first), int(last - first) + 1)
 
 
 def add_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """Put the tables of several blocks, all of one origin, together."""
+    """Add the tables of several blocks, which have the same origin."""
     tables = _alike(tables)
     first = min(table.grid.first for table in tables)
     ends = [table.grid.first - first + table.grid.n_cells for table in tables]
@@ -111,7 +111,7 @@ def add_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
 
 
 def _alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
-    """Return the tables with as many bins in every cell, so many that one table holds them all."""
+    """Return the tables with the same number of bins per cell, so that one table holds them all."""
     bins_per_cell = max(table.grid.bins_per_cell for table in tables)
     while True:
         tables = [table.coarsened(bins_per_cell) for table in tables]
@@ -124,7 +124,7 @@ def _alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
 
 @dataclass(frozen=True, eq=False)
 class SharedStatistics:
-    """The pair statistics of the rows of all blocks, without the cells of any."""
+    """The pair statistics of the rows of all blocks, without the cells of the rows."""
 
     grid: Grid
     statistics: PairStatistics
@@ -140,7 +140,7 @@ class SharedStatistics:
 def share_statistics(table: ScoreTable) -> SharedStatistics:
     """Return the statistics of the contested part of a table of all rows.
 
-    The loss is infinite where a score is not finite.
+    The loss is infinite if a score is not finite.
     """
     if not table.is_finite:
         cells = Cells(np.empty(0, np.int32), 1, table.origin)
@@ -160,9 +160,9 @@ def share_statistics(table: ScoreTable) -> SharedStatistics:
 
 @dataclass(frozen=True, eq=False)
 class RankAxis:
-    """A piecewise linear map of scores to their shares of the weight below, from a table.
+    """A piecewise linear map from scores to the share of the weight below them.
 
-    Equal parts of that axis hold about equally many rows, however unevenly scores are spread.
+    Equal parts of this axis hold about equally many rows, however unevenly scores are spread.
     """
 
     first: float
@@ -187,7 +187,7 @@ class RankAxis:
         lowest = min(ranges.lowest_negative, ranges.lowest_positive)
         highest = max(ranges.highest_negative, ranges.highest_positive)
         shares = np.concatenate(([0.0], np.cumsum(by_cell)))
-        # Half evenly by rank and half by score: no stretch without rows is a single point.
+        # Half by rank and half by score, so that an interval without rows is not a single point.
         spread = max(highest - lowest, np.finfo(float).tiny)
         first, width = float(ends[0]), grid.bins_per_cell / grid.bins_per_margin
         ends = np.clip(ends, lowest, highest)
@@ -212,11 +212,11 @@ def rank_sums(axis: RankAxis, scores, positive, weights, run=pairs.serially) -> 
     return sum(run(in_places, len(scores)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_to_places(scores, positive, weights, first, width, ends, shares, sums):
     n_places = sums.shape[1]
     for i in range(len(scores)):
-        # The cell of a score, and how far in it: the ends of the range cut cells short.
+        # The cell of a score, and its position inside. The ends of the range cut cells short.
         cell = int(min(max((scores[i] - first) / width, 0.0), len(ends) - 2.0))
         length = ends[cell + 1] - ends[cell]
         inside = (scores[i] - ends[cell]) / length if length > 0 else 0.0
@@ -234,10 +234,10 @@ class Ranking:
 
     @cached_property
     def table(self) -> SortedScores:
-        """The places that are not empty; rows in one of them count as tied.
+        """The places that are not empty. Rows in the same place count as tied.
 
-        The AUC is then off by 1e-7 where scores are spread like those of a normal distribution,
-        by less than 1e-4 where they are over six decades.
+        The error of the AUC is 1e-7 for normally distributed scores, and less than 1e-4 for scores
+        over six decades.
         """
         negatives, positives = self.sums
         filled = (negatives > 0) | (positives > 0)
@@ -248,5 +248,5 @@ class Ranking:
         return auc_of(self.table)
 
     def threshold(self) -> float:
-        """Return the score above which a row is best called positive (balanced accuracy)."""
+        """Return the threshold with the best balanced accuracy."""
         return threshold_of(self.table)

@@ -16,7 +16,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import njit
+
+from skauc.compiling import compiled_fast
 
 # Nodes are handled in groups of this size, one register of numbers in compiled code.
 WIDTH = 8
@@ -41,7 +42,7 @@ def rules(n_columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.append(0, np.cumsum(sizes)) // WIDTH, nodes, weights
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled_fast
 def add_shapley_values(row, background, shares, coef, ends, nodes, weights, out):
     """Add the Shapley values of one row to ``out``, one value per column.
 
@@ -81,7 +82,7 @@ def add_shapley_values(row, background, shares, coef, ends, nodes, weights, out)
                 out[differing[r]] += constant * values[r]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled_fast
 def _add_group(n, lows, steps, nodes, weights, prefix, suffix, values):
     """Add the part of one group of nodes to the values of the n columns that differ."""
     for q in range(WIDTH):

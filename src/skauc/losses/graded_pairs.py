@@ -1,30 +1,32 @@
-"""The pairwise squared hinge over graded rows in queries, without visiting the pairs.
+"""The pairwise squared hinge over graded rows in queries, without a loop over pairs.
 
-Within a query a row i is *preferred* to a row j when its grade is higher. Such a pair *violates*
-when f_j > f_i - 1, and the loss is the sum of (1 - f_i + f_j)^2 over the violating pairs (times
-both weights). Two classes are two grades in one query; `pairs` has their binned form.
+Within a query, row i is *preferred* to row j if its grade is higher. Such a pair *violates* the
+margin if f_j > f_i - 1. The loss is the sum of (1 - f_i + f_j)^2 over the violating pairs, times
+both weights. Two classes are two grades in one query; `pairs` has a binned form for them.
 
-Everything follows from one operation: for each row the weighted sum of a vector over the violating
-partners below it and above it. The rows of a query are sorted by score and swept; rows enter a
-Fenwick tree over the grades as they come within the margin, and prefixes of the tree are the sums.
-O(l log l) for the sort, O(l log k) for a sweep over k grades; for two classes the tree is a pair of
-running sums.
+Everything follows from one operation: for each row, the weighted sum of a vector over its violating
+partners of lower grade and of higher grade. The rows of a query are sorted by score and swept. A
+row enters a Fenwick tree over the grades when it comes within the margin, and prefix sums of the
+tree are the result. The sort takes O(l log l), and a sweep O(l log k) for k grades. For two classes
+the tree is a pair of running sums.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numba import njit
+
+from skauc.compiling import compiled
+from skauc.support import cached_property
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """Which rows are preferred to which: queries are ranges of rows, grades count from 0 in each.
+    """Rows sorted by query, with grades that count from 0 within each query.
 
-    Every query has at least two grades, every row a weight above zero.
+    Query q holds the rows from ``bounds[q]`` to ``bounds[q + 1]``. Every query has at least two
+    grades, and every weight is positive.
     """
 
     bounds: np.ndarray
@@ -36,13 +38,13 @@ class Preferences:
 
     @cached_property
     def queries(self) -> np.ndarray:
-        """The number of each row's query."""
+        """The index of each row's query."""
         sizes = np.diff(self.bounds)
         return np.repeat(np.arange(len(sizes)), sizes)
 
     @property
     def pair_weight(self) -> float:
-        """The sum of w_i w_j over all pairs of a preferred row and another."""
+        """The sum of w_i w_j over all pairs."""
         return self.violating_weight(np.zeros(len(self)), 1.0)
 
     def violating_weight(self, scores: np.ndarray, margin: float) -> float:
@@ -59,13 +61,13 @@ class Violations:
         order = np.lexsort((scores, preferences.queries))
         self._order = order
         self._scores = scores[order]
-        # One rounded f_i - 1 serves both comparisons, or ties would disagree.
+        # Both comparisons use the same rounded f_i - 1, so that they agree about ties.
         self._margins = self._scores - margin
         self._grades = preferences.grades[order]
         self._tree = np.empty(int(preferences.grades.max(initial=0)) + 2)
 
     def partner_sums(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return each row's sums of w x over its violating partners: below it, and above it."""
+        """Return each row's sums of w x over violating partners of lower and of higher grade."""
         below, above = np.empty(len(values)), np.empty(len(values))
         weighted = (self.preferences.weights * values)[self._order]
         _sweep(
@@ -82,11 +84,11 @@ class Violations:
         return below, above
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sweep(bounds, scores, margins, grades, weighted, order, tree, below, above):
     """Sum ``weighted`` over violating partners of lower grade and of higher grade.
 
-    Arrays but the last two are sorted by score within each query.
+    All arrays but the last two are sorted by score within each query.
     """
     for query in range(len(bounds) - 1):
         start, stop = bounds[query], bounds[query + 1]
@@ -102,13 +104,13 @@ def _sweep(bounds, scores, margins, grades, weighted, order, tree, below, above)
         entering = start
         for t in range(start, stop):
             while entering < stop and margins[entering] < scores[t]:
-                # Grades in reverse, so that a prefix holds the higher ones.
+                # Grades in reverse order, so that a prefix holds the higher grades.
                 _add(tree, n_grades, n_grades - 1 - grades[entering], weighted[entering])
                 entering += 1
             above[order[t]] = _prefix(tree, n_grades - 1 - grades[t])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(tree, n_grades, grade, value):
     node = grade + 1
     while node <= n_grades:
@@ -116,7 +118,7 @@ def _add(tree, n_grades, grade, value):
         node += node & -node
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _prefix(tree, n_lower):
     """Return the sum over the ``n_lower`` lowest grades."""
     total = 0.0
@@ -129,7 +131,7 @@ def _prefix(tree, n_lower):
 
 @dataclass(frozen=True, eq=False)
 class PairLoss:
-    """The loss at some scores, half its derivative, and half its Hessian times a vector."""
+    """The loss at given scores, half its derivative, and products with half its Hessian."""
 
     violations: Violations
     loss: float
@@ -138,9 +140,10 @@ class PairLoss:
 
     @classmethod
     def at(cls, preferences: Preferences, scores: np.ndarray) -> PairLoss:
-        """Sum up the hinges 1 - f_i + f_j of the violating pairs, by row.
+        """Sum the hinges 1 - f_i + f_j of the violating pairs by row.
 
-        The loss is the sum of hinge * (1 - f_i + f_j) = hinge + r.f: no squares are summed.
+        The loss is the sum of hinge * (1 - f_i + f_j), which is the sum of the hinges plus r.f. So
+        no squares need to be summed.
         """
         violations = Violations(preferences, scores)
         weights = preferences.weights
@@ -163,13 +166,13 @@ class PairLoss:
 
 
 def _query_means(preferences: Preferences, scores: np.ndarray) -> np.ndarray:
-    """Return the mean score of each row's query, which the loss ignores."""
+    """Return the mean score of each row's query. It does not affect the loss."""
     sums = np.add.reduceat(scores, preferences.bounds[:-1])
     return (sums / np.diff(preferences.bounds))[preferences.queries]
 
 
 def pairwise_accuracy(preferences: Preferences, scores: np.ndarray) -> float:
-    """Return the weighted share of pairs whose preferred row scores higher; a tie counts half."""
+    """Return the weighted fraction of pairs in the right order. A tie counts one half."""
     _, ranks = np.unique(scores, return_inverse=True)
     ranks = ranks.astype(np.float64)
     wrong = preferences.violating_weight(ranks, -0.5)

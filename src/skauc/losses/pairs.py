@@ -1,22 +1,25 @@
 """The pairwise squared hinge: loss, residual and Hessian products without visiting the pairs.
 
-A positive i and a negative j *violate* when f_j > f_i - 1, and the loss is the sum of
-(1 - f_i + f_j)^2 over the violating pairs (times both weights). Every row is given a whole number,
-its *cell*, such that
+A positive i and a negative j *violate* when f_j > f_i - 1. The loss is the sum of
+(1 - f_i + f_j)^2 over the violating pairs, times both weights. Every row gets an integer, its
+*cell*, such that
 
     i and j violate  <=>  cell[i] < cell[j].
 
 Any sum over the violating partners of a row is then a table look-up: sum the other class by cell,
-accumulate the sums over the cells, read the entry of the row's own cell. There are two ways to
-assign cells and everything after them is shared:
+accumulate the sums over the cells, and read the entry of the row's own cell. There are two ways to
+assign cells. Everything after them is shared:
 
 - *sorted*: the rank among the positives. Exact, O(l log l).
 - *binned*: the score axis cut into bins of width 1/M, M a power of two, so that the margin is
-  exactly M bins. A pair counts when its bins say so for certain; the pairs left out have a hinge
-  below 1/M. O(l), and the tables are all that would ever cross a network.
+  exactly M bins. A pair counts if its bins violate for every score inside of them; the pairs left
+  out have a hinge below 1/M. O(l), and only the tables would cross a network.
 
 Cells can be merged by dropping their low bits (`coarsen`). The relation keeps its form, so a
 Hessian made from coarse cells stays positive semi-definite.
+
+Functions over rows take ``run(task, n_rows)``, which runs a task on blocks of rows and yields the
+results in order. Engines pass their threads.
 """
 
 from __future__ import annotations
@@ -25,11 +28,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from skauc.compiling import compiled
 
 BINS_PER_MARGIN = 1024
-# Margins between the lowest positive and the highest negative above which ranks make better cells:
-# tables over the bins would dwarf the data, and coarse bins would hide most violating pairs.
+# If the lowest positive and the highest negative are further apart than this many margins, ranks
+# make better cells. Tables over the bins would dwarf the data, and coarse bins would hide most
+# violating pairs.
 WIDEST_RANGE = 128
 
 Task = Callable[[int, int], object]
@@ -37,20 +42,20 @@ Run = Callable[[Task, int], Iterable]
 
 
 def serially(task: Task, n_rows: int) -> list:
-    """Run a task on all rows at once; engines pass a threaded equivalent."""
+    """Run a task on all rows at once."""
     return [task(0, n_rows)]
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cell of every row, how many cells there are, and a score in the contested range."""
+    """The cell of every row, the number of cells, and a score in the contested range."""
 
     cell: np.ndarray
     n_cells: int
     origin: float
 
     def coarsen(self, most: int) -> Cells:
-        """Merge neighbouring cells, two by two, until there are at most ``most``."""
+        """Merge pairs of neighbouring cells until there are at most ``most``."""
         shift = coarsening(self.n_cells, most)
         if shift == 0:
             return self
@@ -58,13 +63,16 @@ class Cells:
 
 
 def coarsening(n_cells: int, most: int) -> int:
-    """Return how many times cells are merged two by two until there are at most ``most``."""
+    """Return how many times pairs of cells are merged until there are at most ``most``."""
     return max(0, (n_cells - 1) // most).bit_length()
 
 
 def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
-    """Assign cells by rank: positives by theirs, a negative by the positives that it violates."""
-    # One rounded f_i - 1 serves both comparisons, or ties would disagree.
+    """Assign cells by rank.
+
+    The cell of a positive is its rank; that of a negative is how many positives it violates.
+    """
+    # Both comparisons use the same rounded f_i - 1, or ties would disagree.
     margins = scores[positive] - 1.0
     order = np.argsort(margins, kind="stable")
     cell = np.empty(len(scores), np.int32)
@@ -77,12 +85,12 @@ def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
     return Cells(cell, len(order) + 1, origin)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_below(ascending, values):
     """Return how many of the ascending numbers are below each value.
 
-    A table over uniform buckets says where the numbers of a value's bucket begin and end, and
-    bisection does the rest: the same as np.searchsorted, with fewer steps through less memory.
+    A table over uniform buckets tells where the numbers of a value's bucket begin and end, and
+    bisection finds the rest. The result is that of np.searchsorted, with fewer steps.
     """
     n = len(ascending)
     lowest, width = ascending[0], ascending[-1] - ascending[0]
@@ -105,9 +113,9 @@ def _count_below(ascending, values):
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _bucket(value, lowest, scale, n_buckets):
-    # Rounding keeps the order of values, so buckets never contradict it.
+    # Rounding keeps the order of values, so buckets are in order too.
     place = (value - lowest) * scale
     if not place > 0:
         return 0
@@ -120,10 +128,10 @@ def binned_cells(
     bins_per_margin: int = BINS_PER_MARGIN,
     run: Run = serially,
 ) -> Cells:
-    """Assign cells by uniform bins of the score axis, of which only the contested part is kept.
+    """Assign cells by uniform bins of the contested part of the score axis.
 
-    Positives above every negative's reach share the last cell, negatives below every positive's
-    reach the first; neither has a partner.
+    Positives that no negative violates share the last cell, and negatives that violate no positive
+    the first one.
     """
     ranges = score_ranges(scores, positive, run)
     grid = contested_grid(ranges, bins_per_margin)
@@ -134,7 +142,7 @@ def binned_cells(
 
 @dataclass(frozen=True)
 class ScoreRanges:
-    """The lowest and the highest score of each class, infinite where it has no rows."""
+    """The lowest and the highest score of each class; infinite for a class without rows."""
 
     lowest_negative: float
     highest_negative: float
@@ -154,7 +162,7 @@ def score_ranges(scores: np.ndarray, positive: np.ndarray, run: Run = serially) 
     return ScoreRanges(min(low_n), max(high_n), min(low_p), max(high_p))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ranges(scores, positive, start, stop):
     lowest_negative, highest_negative = np.inf, -np.inf
     lowest_positive, highest_positive = np.inf, -np.inf
@@ -170,9 +178,9 @@ def _ranges(scores, positive, start, stop):
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of a whole number of bins each, a power of two, counted from the score zero.
+    """Cells of ``bins_per_cell`` bins each, a power of two, counted from the score zero.
 
-    The first cell has the number ``first`` there; rows beyond either end are in the end cells.
+    The first cell has the number ``first``. Rows beyond either end are in the cells at the ends.
     """
 
     bins_per_margin: int
@@ -196,7 +204,7 @@ class Grid:
 def contested_grid(ranges: ScoreRanges, bins_per_margin: int, bins_per_cell: int = 1) -> Grid:
     """Return the cells from the lowest positive to the highest negative.
 
-    The others have no violating partner and share the cells at the ends.
+    Other rows have no violating partner and share the cells at the ends.
     """
     first = np.floor(ranges.lowest_positive * bins_per_margin) - bins_per_margin
     first = np.floor(first / bins_per_cell)
@@ -204,7 +212,7 @@ def contested_grid(ranges: ScoreRanges, bins_per_margin: int, bins_per_cell: int
     return Grid(bins_per_margin, bins_per_cell, float(first), int(max(last - first, 0.0)) + 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _assign_bins(scores, positive, bins_per_margin, bins_per_cell, first, last, start, stop, cell):
     for i in range(start, stop):
         bin_ = np.floor(scores[i] * bins_per_margin)
@@ -216,11 +224,11 @@ def _assign_bins(scores, positive, bins_per_margin, bins_per_cell, first, last, 
 
 @dataclass(frozen=True)
 class PairStatistics:
-    """Everything about the violating pairs that fits into tables over the cells.
+    """Sums over the violating pairs, in tables over the cells.
 
-    ``negatives_above[c]`` holds the sums of (s, s f, s f^2) over negatives in cells above c,
-    ``positives_below[c]`` over positives in cells below c, with f measured from the origin: the
-    loss ignores a constant, and taking it off keeps (1 - f_i + f_j)^2 from cancelling.
+    ``negatives_above[c]`` holds the sums of (s, s f, s f^2) over negatives in cells above c, and
+    ``positives_below[c]`` over positives in cells below c. Scores f are relative to the origin: the
+    loss ignores a constant, and subtracting it keeps (1 - f_i + f_j)^2 from cancelling.
     """
 
     cells: Cells
@@ -229,9 +237,9 @@ class PairStatistics:
     loss: float
 
     def partner_weights(self, most: int) -> np.ndarray:
-        """Return, by class and coarse cell, the weight of the violating partners of a row there.
+        """Return the weight of the violating partners of a row, by its class and coarse cell.
 
-        The cells are those of ``cells.coarsen(most)``; the sums are in the tables already.
+        The cells are those of ``cells.coarsen(most)``.
         """
         shift = coarsening(self.cells.n_cells, most)
         first = np.arange(((self.cells.n_cells - 1) >> shift) + 1) << shift
@@ -246,31 +254,32 @@ def pair_statistics(
     cells: Cells,
     run: Run = serially,
 ) -> PairStatistics:
-    """Sum weights, scores and squared scores by cell; the loss follows from the tables alone."""
-    sums = score_moments(scores, positive, weights, cells, run)
-    return statistics_of(cells, sums)
+    """Sum weights, scores and squared scores by cell; the loss follows from the tables."""
+    return statistics_of(cells, sum(score_moments(scores, positive, weights, cells, run)))
 
 
-def score_moments(scores, positive, weights, cells: Cells, run: Run = serially) -> np.ndarray:
-    """Return the sums of (s, s f, s f^2) by class and cell, with f measured from the origin."""
+def score_moments(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, cells: Cells, run: Run = serially
+) -> Iterable[np.ndarray]:
+    """Yield for each block the sums of (s, s f, s f^2) by class and cell, f from the origin."""
 
     def moments(start, stop):
         sums = np.zeros((2, cells.n_cells, 3))
         _add_moments(scores, cells.origin, positive, weights, cells.cell, start, stop, sums)
         return sums
 
-    return sum(run(moments, len(scores)))
+    return run(moments, len(scores))
 
 
 def statistics_of(cells: Cells, moments: np.ndarray) -> PairStatistics:
-    """Accumulate the `score_moments` of all rows over the cells."""
+    """Accumulate the sum of the `score_moments` over the cells."""
     negatives, positives = moments
     above = sums_above(negatives)
     loss = _loss(positives, above)
     return PairStatistics(cells, above, sums_below(positives), max(loss, 0.0))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _loss(positives, above):
     total = 0.0
     for c in range(len(positives)):
@@ -279,7 +288,7 @@ def _loss(positives, above):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_moments(scores, origin, positive, weights, cell, start, stop, sums):
     for i in range(start, stop):
         side = 1 if positive[i] else 0
@@ -290,7 +299,7 @@ def _add_moments(scores, origin, positive, weights, cell, start, stop, sums):
         sums[side, cell[i], 2] += weighted * f
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sums_above(by_cell):
     """Turn sums by cell into sums over all higher cells."""
     above = np.zeros_like(by_cell)
@@ -300,7 +309,7 @@ def sums_above(by_cell):
     return above
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sums_below(by_cell):
     """Turn sums by cell into sums over all lower cells."""
     below = np.zeros_like(by_cell)
@@ -338,7 +347,7 @@ def residual(
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _look_up_residual(
     scores, origin, positive, weights, cell, negatives_above, positives_below, start, stop, out
 ):
@@ -408,7 +417,7 @@ def sums_by_cell(
 
 
 def partner_sums(by_cell: np.ndarray) -> np.ndarray:
-    """Turn sums by class and cell into those over the violating partners of a row there."""
+    """Turn sums by class and cell into sums over the violating partners of a row."""
     negatives, positives = by_cell
     return np.stack((sums_below(positives), sums_above(negatives)))
 
@@ -424,7 +433,7 @@ def look_up_partners(tables: np.ndarray, cells: Cells, positive: np.ndarray, run
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_by_cell(block, positive, weights, cell, sums):
     """Add weighted rows to ``sums[class, cell]``."""
     for i in range(block.shape[0]):

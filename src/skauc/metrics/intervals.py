@@ -170,7 +170,7 @@ def _placements(scores, positive, weights) -> tuple[float, np.ndarray]:
     outranked = share_below(ranking.negatives)
     outranking = 1 - share_below(ranking.positives)
     estimate = weighted_mean(outranked, ranking.positives)
-    return estimate, np.where(positive, outranked[ranking.index], outranking[ranking.index])
+    return estimate, np.where(positive, outranked[ranking.position], outranking[ranking.position])
 
 
 def _delong(scores, positive, weights) -> tuple[float, float]:

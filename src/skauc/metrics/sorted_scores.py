@@ -37,12 +37,12 @@ def sort_scores(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -
 
 
 class RankedRows(NamedTuple):
-    """Sorted scores, and for each row the index of its score among the distinct scores."""
+    """Sorted scores, and for each row the position of its score among the distinct scores."""
 
     scores: np.ndarray
     positives: np.ndarray
     negatives: np.ndarray
-    index: np.ndarray
+    position: np.ndarray
 
 
 def _counted(scores, positive, weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -55,10 +55,10 @@ def _counted(scores, positive, weights) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 def rank_rows(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> RankedRows:
     """Sort scores that are already validated, and keep the position of each row."""
-    distinct, index = np.unique(scores, return_inverse=True)
-    positives = np.bincount(index, weights * positive)
-    negatives = np.bincount(index, weights * ~positive)
-    return RankedRows(distinct, positives, negatives, index)
+    distinct, position = np.unique(scores, return_inverse=True)
+    positives = np.bincount(position, weights * positive)
+    negatives = np.bincount(position, weights * ~positive)
+    return RankedRows(distinct, positives, negatives, position)
 
 
 def cumulative_share(weights: np.ndarray) -> np.ndarray:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from skauc.metrics.sorted_scores import effective_size, rank_rows
+from skauc.support import cached_property
 
 # Thresholds are rounded to at most this many decimals, or not at all.
 _MOST_DECIMALS = 15

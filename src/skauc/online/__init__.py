@@ -1,4 +1,4 @@
-"""Online learners that maximise AUC row by row, and streams to feed them with."""
+"""Online learners that maximise AUC row by row, and streams of rows for them."""
 
 from skauc.online.adaoam import AdaOAM
 from skauc.online.oam import OAM

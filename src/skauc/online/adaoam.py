@@ -1,4 +1,4 @@
-"""AdaOAM: OPAUC's gradient with a step of its own for every feature."""
+"""AdaOAM: the gradient of OPAUC with a separate step size per feature."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
-from skauc.online.jit import compiled
 from skauc.online.statistics import (
     add_outer,
     average_in,
@@ -22,34 +22,34 @@ from skauc.validation import check_positive
 
 
 class AdaOAM(LinearOnlineClassifier):
-    """Linear classifier that learns AUC row by row, with adaptive steps.
+    """Linear online classifier that maximises AUC with adaptive step sizes.
 
-    The gradient is that of `OPAUC`: with c and G the mean and the covariance of the other class so
-    far, for a row x of label y (+1 or -1)::
+    The gradient is that of `OPAUC`. For a row x with label y (+1 or -1), where c and G are the mean
+    and the covariance of the other class so far::
 
         g = lam w - y (x - c) + (x - c) (x - c)'w + G w
-        H = delta + sqrt(sum of g^2 so far), feature by feature
-        w = the nearest point to w - eta g / H with |w| <= 1 / sqrt(lam)
+        H = delta + sqrt(sum of g^2 so far), for each feature
+        w = the projection of w - eta g / H on |w| <= 1 / sqrt(lam)
 
-    Features that rarely vary keep a long step, frequent ones soon have a short one.
+    Features that rarely vary keep a long step. Features that often vary soon have a short one.
 
     Parameters
     ----------
     eta : float, default=0.1
-        The step. Try powers of two from 2^-10 to 2^10.
+        Step size. Try powers of two from 2^-10 to 2^10.
     lam : float, default=1e-4
-        Weight of the regulariser lam/2 |w|^2; 2^-10 to 2^2 were the paper's choices.
+        Weight of the regulariser lam/2 |w|^2. The paper tries 2^-10 to 2^2.
     delta : float, default=0.5
-        Keeps the first steps short.
+        Damps the first steps.
     average : bool, default=True
-        Predict with the mean of all iterates, which forgives an eta that is too large, instead of
-        the last one, as in the paper.
+        Whether to predict with the mean of all iterates, which tolerates a large eta. The paper
+        uses the last iterate.
     n_epochs : int, default=5
-        Passes of `fit` over the rows.
+        Number of passes of `fit` over the rows.
     shuffle : bool, default=True
-        Whether `fit` draws a new order of the rows for each pass.
+        Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState instance or None, default=None
-        Draws the orders.
+        Seed of the order of the rows.
 
     Attributes
     ----------
@@ -58,24 +58,24 @@ class AdaOAM(LinearOnlineClassifier):
     coef_ : ndarray of shape (1, n_features)
         The weights w.
     intercept_ : ndarray of shape (1,)
-        Minus the threshold, which is midway between the mean scores of the two classes seen so
-        far. It has no part in the ranking.
+        Minus the threshold, which is the midpoint between the mean scores of the two classes so
+        far. It does not affect the ranking.
     n_samples_seen_ : int
-        Rows learnt so far, repetitions included.
+        Number of rows seen so far, including repetitions.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features. Defined only if X has names that are all strings.
 
     See Also
     --------
-    SAdaOAM : The same with weights that are exactly zero.
+    SAdaOAM : The same with an l1 penalty, for weights that are exactly zero.
 
     Notes
     -----
-    A row costs O(n_features^2) time; memory is 16 * n_features^2 bytes. There are no sample
-    weights: a row of weight 2 is not the same as two rows, for the first changes what the second
-    meets.
+    A row takes O(n_features^2) time. The memory is 16 * n_features^2 bytes. There are no sample
+    weights: a row of weight 2 would not equal two rows, because the first of them changes the state
+    that the second one meets.
 
     References
     ----------
@@ -114,7 +114,7 @@ class AdaOAM(LinearOnlineClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_positive("eta", self.eta, "It is the step.")
+        check_positive("eta", self.eta, "It is the step size.")
         check_positive("lam", self.lam, "Larger values keep the weights smaller.")
         check_positive("delta", self.delta, "0.5 is a good choice.")
 
@@ -133,7 +133,7 @@ class AdaOAM(LinearOnlineClassifier):
 
 
 class AdaptiveState(NamedTuple):
-    """Per class count, mean and scatter; the sum of squared gradients; weights."""
+    """Count, mean and scatter of each class, the sum of squared gradients, and the weights."""
 
     n_seen: np.ndarray
     means: np.ndarray
@@ -145,7 +145,7 @@ class AdaptiveState(NamedTuple):
 
 @compiled
 def adaoam_pass(X, own, state, eta, lam, delta):
-    """Learn the rows."""
+    """Update the state, row by row."""
     for t in range(len(X)):
         gradient = observe(X[t], own[t], state, lam)
         steps = adaptive_steps(gradient, state.squares, eta, delta)
@@ -157,7 +157,7 @@ def adaoam_pass(X, own, state, eta, lam, delta):
 
 @compiled
 def observe(x, own, state, lam):
-    """Count the row in and return its gradient, zero before the other class has been seen."""
+    """Add the row to its class and return its gradient: zero until the other class is seen."""
     add_outer(state.scatter[own], count(x, own, state.n_seen, state.means))
     n_opposite = state.n_seen[1 - own]
     if n_opposite == 0:
@@ -169,7 +169,7 @@ def observe(x, own, state, lam):
 
 @compiled
 def adaptive_steps(gradient, squares, eta, delta):
-    """Add the gradient's squares to those before it and return eta / H."""
+    """Add the squared gradient to the sum and return eta / H."""
     steps = np.empty(len(gradient))
     for i in range(len(gradient)):
         squares[i] += gradient[i] * gradient[i]
@@ -179,7 +179,7 @@ def adaptive_steps(gradient, squares, eta, delta):
 
 @compiled
 def project(weights, lam):
-    """Bring the weights back into the ball of radius 1 / sqrt(lam)."""
+    """Project the weights on the ball of radius 1 / sqrt(lam)."""
     excess = math.sqrt(lam * dot(weights, weights))
     if excess > 1.0:
         for i in range(len(weights)):

@@ -15,6 +15,7 @@ from skauc.base import CallbackMixin, RankingClassifier, unchanged_on_error, wit
 from skauc.data.training import TrainingData, check_chunk, check_training
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
+from skauc.support import quiet_overflow
 from skauc.validation import check_boolean, check_whole_number
 
 # Numbers per block of rows: one megabyte in float64.
@@ -95,7 +96,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
         return self
 
     def _learn_rows(self, state, data: TrainingData, order: np.ndarray) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet_overflow():
             for X, own in _blocks(data, order):
                 try:
                     self._learn(X, own, state)
@@ -112,7 +113,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
         An overflow can be in the state only: an infinite covariance makes every later step NaN, and
         a soft threshold turns that into a weight of zero.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet_overflow():
             attributes = self._attributes(state)
         numbers = (*attributes.values(), *_arrays(state))
         if not all(np.isfinite(value).all() for value in numbers):

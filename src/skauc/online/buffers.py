@@ -1,18 +1,18 @@
-"""Buffers of a fixed size that stand for all the rows of a class seen so far.
+"""Buffers of a fixed size that represent all rows of a class so far.
 
-A row is *offered* to the buffer of its class. While there is room it is appended; after that a
-policy decides, with t the number of rows of the class so far and b the size of the buffer:
+A row is *offered* to the buffer of its class. While there is room, it is appended. After that a
+policy decides. Let t be the number of rows of the class so far and b the size of the buffer.
 
-- ``"reservoir"``: with probability b / t the row takes a random slot, otherwise it is turned
-  away. The slots are a uniform sample without replacement of the rows offered.
-- ``"fifo"``: the row takes the slot of the oldest one.
-- ``"rsx"``: every slot takes the row with probability 1 / t, independently. At the first offer
-  to a full buffer the slots that do not are redrawn from the old ones, with replacement. The slots
-  are then independent uniform samples of the rows offered (Kar et al. 2013).
+- ``"reservoir"``: with probability b / t the row replaces a random slot; otherwise it is not
+  admitted. The slots are a uniform sample without replacement of the offered rows.
+- ``"fifo"``: the row replaces the oldest slot.
+- ``"rsx"``: the row replaces each slot with probability 1 / t, independently. At the first offer to
+  a full buffer, the other slots are redrawn from the old ones with replacement. The slots are then
+  independent uniform samples of the offered rows (Kar et al. 2013).
 
-The decision is an array ``sources``: what each slot is to hold afterwards, an old slot or `NEW`.
-So a learner can carry along whatever belongs to a slot, such as a coefficient. The statements on
-uniformity hold where every row is offered, so that t counts the offers.
+The decision is an array ``sources``. It says what each slot holds afterwards: an old slot, or
+`NEW`. A learner can so keep data that belong to a slot, such as a coefficient. The statements about
+uniformity hold if every row is offered, so that t counts the offers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skauc.online.jit import compiled
+from skauc.compiling import compiled_fast as compiled
+from skauc.support import GOLDEN_RATIO, mix_bits
 
 POLICIES = ("reservoir", "fifo", "rsx")
 
@@ -32,14 +33,14 @@ _RSX = POLICIES.index("rsx")
 
 
 class Buffers(NamedTuple):
-    """One buffer a class; arrays are changed in place.
+    """One buffer per class. The arrays are changed in place.
 
     Attributes
     ----------
     rows : ndarray of shape (2, size, n_features)
-        The slots of each class; those not yet filled hold zeros and count for nothing.
+        The slots of each class. Slots that are not filled hold zeros.
     n_seen, n_offered : ndarray of shape (2,)
-        Rows of each class so far, and how many of them were offered.
+        Number of rows of each class so far, and how many of them were offered.
     sources : ndarray of shape (size,)
         The latest decision.
     random : ndarray of shape (1,), uint64
@@ -65,31 +66,31 @@ def make_buffers(size: int, n_features: int, random_state) -> Buffers:
     )
 
 
+_mix_bits = compiled(mix_bits)
+
+
 @compiled
 def uniform(random):
     """Draw a number from [0, 1) by SplitMix64 (Steele, Lea and Flood 2014)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    bits = random[0]
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    random[0] += GOLDEN_RATIO
+    return (_mix_bits(random[0]) >> np.uint64(11)) * 2.0**-53
 
 
 @compiled
 def n_filled(buffers, own):
-    """Count the slots of a class that hold a row."""
+    """Return the number of filled slots of a class."""
     return min(buffers.n_offered[own], buffers.rows.shape[1])
 
 
 @compiled
 def opposite_weight(C, buffers, own):
-    """C_t = C max(1, seen / buffered): what one buffered row of the other class stands for."""
+    """Return C_t = C max(1, seen / buffered), counted in the other class."""
     return C * max(1.0, buffers.n_seen[1 - own] / max(1, n_filled(buffers, 1 - own)))
 
 
 @compiled
 def decide(buffers, own, policy):
-    """Count an offer and write into ``sources`` what each slot of the class is to hold."""
+    """Count an offer and write to ``sources`` what each slot of the class will hold."""
     sources, n_seen, size = buffers.sources, buffers.n_seen[own], buffers.rows.shape[1]
     place = buffers.n_offered[own]
     buffers.n_offered[own] += 1
@@ -118,7 +119,7 @@ def _decide_with_replacement(sources, n_seen, is_first, random):
 
 @compiled
 def put(slots, sources, new):
-    """Carry a decision out on the rows that belong to the slots; ``new`` belongs to the new row."""
+    """Apply a decision to rows that belong to slots. ``new`` belongs to the new row."""
     moves = False
     for slot in range(len(sources)):
         moves |= sources[slot] != NEW and sources[slot] != slot
@@ -134,6 +135,6 @@ def put(slots, sources, new):
 
 @compiled
 def offer(x, own, buffers, policy):
-    """Offer a row, already counted in ``n_seen``, to the buffer of its class."""
+    """Offer a row to the buffer of its class. It must be counted in ``n_seen`` before."""
     decide(buffers, own, policy)
     put(buffers.rows[own], buffers.sources, x)

@@ -1,4 +1,4 @@
-"""OAM: online AUC maximisation against buffers of both classes."""
+"""OAM: online AUC maximisation with a buffer per class."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
 from skauc.online.buffers import POLICIES, Buffers, make_buffers, n_filled, offer, opposite_weight
-from skauc.online.jit import compiled
 from skauc.online.statistics import average_in, count
 from skauc.validation import check_choice, check_positive, check_whole_number
 
 
 class OAM(LinearOnlineClassifier):
-    """Linear classifier that learns AUC row by row, against a buffer of each class.
+    """Linear online classifier that maximises AUC with a buffer per class.
 
-    A row x with label y (+1 or -1) enters the buffer of its class and is compared with every x'
-    in the buffer of the other class. With z = y (x - x') and C_t = C max(1, rows seen of the other
-    class / rows of it in the buffer), the update is one of::
+    A row x with label y (+1 or -1) is offered to the buffer of its class and compared with every
+    row x' in the buffer of the other class. With z = y (x - x') and C_t = C max(1, rows seen of the
+    other class / rows of it in the buffer), the update is one of::
 
         sequential: for each x' in turn   w += min(C_t / 2, max(0, 1 - w.z) / |z|^2) z
         gradient:   all x' at once        w += C_t / 2 * sum of z over the x' with w.z < 1
@@ -26,23 +26,23 @@ class OAM(LinearOnlineClassifier):
     Parameters
     ----------
     update : {"sequential", "gradient"}, default="sequential"
-        Passive-aggressive steps, or one step along the gradient.
+        Passive-aggressive steps, or one gradient step.
     C : float, default=0.001
-        The largest step. Try powers of two from 2^-14 to 2^10.
+        Limit of a step. Try powers of two from 2^-14 to 2^10.
     buffer_size : int, default=100
-        Slots in the buffer of each class.
+        Number of slots in the buffer of each class.
     buffer : {"reservoir", "fifo", "rsx"}, default="reservoir"
-        Which rows it keeps: a uniform sample of the past, the latest, or a uniform sample with
-        replacement. See `skauc.online.buffers`.
+        Which rows a full buffer keeps: a uniform sample of the past, the latest rows, or a uniform
+        sample with replacement. See `skauc.online.buffers`.
     average : bool, default=True
-        Predict with the mean of all iterates instead of the last one, whose steps do not get
-        shorter.
+        Whether to predict with the mean of all iterates instead of the last iterate, whose steps
+        do not get shorter.
     n_epochs : int, default=5
-        Passes of `fit` over the rows.
+        Number of passes of `fit` over the rows.
     shuffle : bool, default=True
-        Whether `fit` draws a new order of the rows for each pass.
+        Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState instance or None, default=None
-        Draws the orders and the slots.
+        Seed of the order of the rows and of the buffers.
 
     Attributes
     ----------
@@ -51,20 +51,20 @@ class OAM(LinearOnlineClassifier):
     coef_ : ndarray of shape (1, n_features)
         The weights w.
     intercept_ : ndarray of shape (1,)
-        Minus the threshold, which is midway between the mean scores of the two classes seen so
-        far. It has no part in the ranking.
+        Minus the threshold, which is the midpoint between the mean scores of the two classes so
+        far. It does not affect the ranking.
     n_samples_seen_ : int
-        Rows learnt so far, repetitions included.
+        Number of rows seen so far, including repetitions.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features. Defined only if X has names that are all strings.
 
     Notes
     -----
-    A row costs O(buffer_size * n_features) time; memory is 16 * buffer_size * n_features bytes.
-    Scale the features first. There are no sample weights: a row of weight 2 is not the same as two
-    rows, for the first changes what the second meets.
+    A row takes O(buffer_size * n_features) time. The memory is 16 * buffer_size * n_features bytes.
+    Scale the features first. There are no sample weights: a row of weight 2 would not equal two
+    rows, because the first of them changes the state that the second one meets.
 
     References
     ----------
@@ -129,7 +129,7 @@ class OAM(LinearOnlineClassifier):
 
 
 class OAMState(NamedTuple):
-    """Everything that OAM remembers."""
+    """The state of OAM."""
 
     buffers: Buffers
     means: np.ndarray
@@ -138,13 +138,13 @@ class OAMState(NamedTuple):
 
     @property
     def n_seen(self) -> np.ndarray:
-        """Rows of each class so far."""
+        """Number of rows seen of each class."""
         return self.buffers.n_seen
 
 
 @compiled
 def sequential_pass(X, own, state, C, policy):
-    """Take a passive-aggressive step against each buffered row of the other class in turn."""
+    """Take one passive-aggressive step per buffered row of the other class."""
     for t in range(len(X)):
         x, k = X[t], own[t]
         opponents = _meet(x, k, state, policy)
@@ -188,7 +188,7 @@ def gradient_pass(X, own, state, C, policy):
 
 @compiled
 def _meet(x, own, state, policy):
-    """Count the row, offer it to its buffer, and return the other class's buffered rows."""
+    """Count the row, offer it to its buffer, and return the buffered rows of the other class."""
     count(x, own, state.buffers.n_seen, state.means)
     offer(x, own, state.buffers, policy)
     return state.buffers.rows[1 - own, : n_filled(state.buffers, 1 - own)]

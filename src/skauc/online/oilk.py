@@ -1,4 +1,4 @@
-"""OILK: a kernel expansion over two buffers, learnt row by row; KOIL's refinements as options."""
+"""OILK: a kernel expansion over two buffers. The refinements of KOIL are parameters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.kernels import RBF
 from skauc.model import Model
 from skauc.online.base import OnlineClassifier
@@ -20,7 +21,6 @@ from skauc.online.buffers import (
     opposite_weight,
     put,
 )
-from skauc.online.jit import compiled
 from skauc.online.statistics import dot
 from skauc.validation import (
     check_boolean,
@@ -32,71 +32,72 @@ from skauc.validation import (
 
 
 class OILK(OnlineClassifier):
-    """Kernel classifier that learns AUC row by row, within a fixed number of basis functions.
+    """Kernel online classifier that maximises AUC with a limited number of centres.
 
-    f(x) = sum_i alpha_i exp(-gamma |x - x_i|^2) over the rows x_i in two buffers, one a class.
-    For a row x of label y (+1 or -1) let V be the buffered rows x_i of the other class that violate
-    y (f(x) - f(x_i)) > 1, and C_t = C max(1, rows seen of the other class / rows of it in the
-    buffer). Then::
+    f(x) = sum_i alpha_i exp(-gamma |x - x_i|^2) over the rows x_i in two buffers, one per class.
+    For a row x with label y (+1 or -1), let V be the buffered rows x_i of the other class that
+    violate y (f(x) - f(x_i)) > 1, and C_t = C max(1, rows seen of the other class / rows of it in
+    the buffer). Then::
 
         alpha_i *= 1 - eta               for all i
         alpha_i -= eta C_t y             for i in V
         alpha    = eta C_t y |V|         for x itself, which is offered to the buffer of its class
 
-    A row without violations is not offered; one that meets an empty buffer has alpha = eta C y.
+    A row without violations is not offered. A row that meets an empty buffer has alpha = eta C y.
 
     Parameters
     ----------
     buffer : {"reservoir", "fifo", "rsx"}, default="reservoir"
-        Which rows a full buffer keeps: a uniform sample of the past, the latest, or a uniform
+        Which rows a full buffer keeps: a uniform sample of the past, the latest rows, or a uniform
         sample with replacement. See `skauc.online.buffers`.
     buffer_size : int, default=100
-        Slots in the buffer of each class.
+        Number of slots in the buffer of each class.
     C : float, default=1.0
-        Weight of a pair. Try 0.1 to 100; the papers try 2^4 to 2^16.
+        Weight of a pair. Try 0.1 to 100. The papers try 2^4 to 2^16.
     gamma : "auto" or float, default="auto"
         "auto" is 1 / n_features. The papers' sigma is gamma = 1 / (2 sigma^2).
     eta : float, default=0.001
-        The step, between 0 and 1; 0.01 in the papers.
+        Step size, between 0 and 1. The papers use 0.01.
     n_violators : int or None, default=None
-        Keep only that many rows of V, those nearest to x (10 in KOIL). None keeps all.
+        Use only this many rows of V, those nearest to x (10 in KOIL). None uses all.
     compensate : bool, default=True
-        Give the coefficient of a row that leaves its buffer, or is turned away, to the nearest
-        row in it (KOIL's "++"). With False it is lost, as in OILK, and long streams suffer.
+        Whether the coefficient of a row that leaves its buffer, or is not admitted, is added to
+        that of the nearest row in the buffer (the "++" of KOIL). With False it is lost, as in OILK,
+        which harms long streams.
     n_epochs : int, default=5
-        Passes of `fit` over the rows.
+        Number of passes of `fit` over the rows.
     shuffle : bool, default=True
-        Whether `fit` draws a new order of the rows for each pass.
+        Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState instance or None, default=None
-        Draws the orders and the slots.
+        Seed of the order of the rows and of the buffers.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels, the positive one last.
     basis_vectors_ : ndarray of shape (n_basis, n_features)
-        The rows in the buffers, negative ones first.
+        The rows in the buffers, negative rows first.
     dual_coef_ : ndarray of shape (n_basis,)
         Their coefficients alpha.
     intercept_ : float
-        Minus the threshold, which is midway between the mean scores of the two buffers. It has no
-        part in the ranking.
+        Minus the threshold, which is the midpoint between the mean scores of the two buffers. It
+        does not affect the ranking.
     gamma_ : float
-        The kernel's gamma as a number.
+        The gamma of the kernel as a number.
     n_samples_seen_ : int
-        Rows learnt so far, repetitions included.
+        Number of rows seen so far, including repetitions.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features. Defined only if X has names that are all strings.
 
     Notes
     -----
-    A row costs O(buffer_size * (n_features + buffer_size)) time; memory is
-    32 * buffer_size * (n_features + buffer_size) bytes. Scale the features first, to [0, 1] in the
-    papers. In a buffer "rsx" the copies of a row share its coefficient equally, so that drawing
-    copies does not change f. There are no sample weights: a row of weight 2 is not the same as two
-    rows, for the first changes what the second meets.
+    A row takes O(buffer_size * (n_features + buffer_size)) time. The memory is
+    32 * buffer_size * (n_features + buffer_size) bytes. Scale the features first; the papers scale
+    them to [0, 1]. With buffer="rsx", the copies of a row share its coefficient equally, so that
+    drawing copies does not change f. There are no sample weights: a row of weight 2 would not equal
+    two rows, because the first of them changes the state that the second one meets.
 
     References
     ----------
@@ -157,7 +158,7 @@ class OILK(OnlineClassifier):
         if isinstance(self.gamma, str):
             check_choice("gamma", self.gamma, ("auto",))
         else:
-            check_positive("gamma", self.gamma, "Larger values make narrower basis functions.")
+            check_positive("gamma", self.gamma, "Larger values make narrower kernels.")
         check_fraction("eta", self.eta, "0.001 is a good choice.")
         if self.n_violators is not None:
             check_whole_number("n_violators", self.n_violators, 1, "None keeps all.")
@@ -192,7 +193,7 @@ class OILK(OnlineClassifier):
 
 
 class OILKState(NamedTuple):
-    """Everything that OILK remembers; the slots of class k start at k * buffer_size in coef."""
+    """The state of OILK. In ``coef``, the slots of class k start at k * buffer_size."""
 
     buffers: Buffers
     coef: np.ndarray
@@ -202,7 +203,7 @@ class OILKState(NamedTuple):
 
 @compiled
 def oilk_pass(X, own, state, C, eta, n_violators, policy, compensate):
-    """Learn the rows."""
+    """Update the state, row by row."""
     buffers = state.buffers
     for t in range(len(X)):
         x, k = X[t], own[t]
@@ -221,7 +222,7 @@ def oilk_pass(X, own, state, C, eta, n_violators, policy, compensate):
 
 @compiled
 def _similarities(x, state):
-    """Return the kernel of x with each slot, 0 for empty ones."""
+    """Return the kernel of x with each slot, or 0 for an empty slot."""
     size = state.buffers.rows.shape[1]
     values = np.zeros(2 * size)
     for k in range(2):
@@ -236,7 +237,7 @@ def _similarities(x, state):
 
 @compiled
 def _violators(similarities, own, state):
-    """Return the slots of the other class that f does not rank a margin of 1 away from x."""
+    """Return the slots of the other class that violate the margin with x."""
     y, score = 2.0 * own - 1.0, dot(similarities, state.coef)
     start = (1 - own) * state.buffers.rows.shape[1]
     found = np.empty(n_filled(state.buffers, 1 - own), np.int64)
@@ -250,7 +251,7 @@ def _violators(similarities, own, state):
 
 @compiled
 def _nearest(slots, similarities, n_nearest):
-    """Keep those slots that are nearest to x, the first of equals."""
+    """Keep the slots that are nearest to x. Of equals, keep the first."""
     if len(slots) <= n_nearest:
         return slots
     for place in range(n_nearest):
@@ -278,9 +279,9 @@ def _store(x, own, alpha, similarities, state, policy, compensate):
 
 @compiled
 def _share_out(alpha, own, similarities, state, compensate):
-    """Give each slot the coefficient of what it is to hold, shared equally among its copies.
+    """Give each slot the coefficient of its new content, shared equally among copies.
 
-    The last place in ``held`` and ``n_copies`` is the new row's, as NEW = -1 says.
+    The last entry of ``held`` and ``n_copies`` belongs to the new row, because NEW = -1.
     """
     sources = state.buffers.sources
     size = len(sources)
@@ -301,7 +302,7 @@ def _share_out(alpha, own, similarities, state, compensate):
 
 @compiled
 def _heir(near, similarities, lost, start, n_copies):
-    """Return, of what stays, what is nearest to the one that is lost."""
+    """Return the row that stays and is nearest to the row that is lost."""
     best, heir, new = -1.0, 0, len(n_copies) - 1
     for other in range(len(n_copies)):
         value = similarities[start + lost] if other == new else near[start + other]
@@ -312,7 +313,7 @@ def _heir(near, similarities, lost, start, n_copies):
 
 @compiled
 def _mirror(own, similarities, state):
-    """Bring the columns of the kernel matrix in line with the rows of the slots that changed."""
+    """Copy the rows of the kernel matrix of changed slots to its columns."""
     gram, sources = state.gram, state.buffers.sources
     size = len(sources)
     start = own * size

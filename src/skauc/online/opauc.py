@@ -1,4 +1,4 @@
-"""OPAUC: one pass over the rows with the square loss, which needs no buffer."""
+"""OPAUC: the square loss, which needs class means and covariances but no buffer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
-from skauc.online.jit import compiled
 from skauc.online.sketch import sketch_product, sketch_row
 from skauc.online.statistics import (
     add_outer,
@@ -22,35 +22,35 @@ from skauc.validation import check_positive, check_whole_number
 
 
 class OPAUC(LinearOnlineClassifier):
-    """Linear classifier that learns AUC row by row from class means and covariances.
+    """Linear online classifier that maximises AUC from class means and covariances.
 
-    With the square loss, a row x of label y (+1 or -1) can be compared with all rows of the other
-    class so far through their mean c and covariance G alone::
+    With the square loss, the mean c and the covariance G of the other class are enough to compare a
+    row x with label y (+1 or -1) with all its rows so far::
 
         g = lam w - y (x - c) + (x - c) (x - c)'w + G w
         w -= min(eta, 1 / (lam + |x - c|^2 + tr G)) g
 
-    The paper's step is eta. Its bound, which is ours, is the longest step that cannot overshoot
-    whatever the direction: the weights never blow up, whatever the scale of the features.
+    The paper's step is eta. The upper bound of the step is an addition. It is the longest step that
+    cannot overshoot in any direction, so the weights stay bounded for any scale of the features.
 
     Parameters
     ----------
     rank : int or None, default=None
-        None keeps the covariances in full, in O(n_features^2). A number keeps them as
-        frequent-directions sketches of that rank, in O(rank * n_features): see the notes.
+        None keeps the full covariances, in O(n_features^2). A number keeps frequent-directions
+        sketches of that rank, in O(rank * n_features). See the notes.
     eta : float, default=0.01
-        The step. Try powers of two from 2^-12 to 2^4.
+        Step size. Try powers of two from 2^-12 to 2^4.
     lam : float, default=1e-4
         Weight of the regulariser lam/2 |w|^2.
     average : bool, default=True
-        Predict with the mean of all iterates, which for the square loss and a constant step is the
-        faster estimate of the two (Bach and Moulines 2013), instead of the last one.
+        Whether to predict with the mean of all iterates instead of the last iterate. For the square
+        loss and a constant step, the mean converges faster (Bach and Moulines 2013).
     n_epochs : int, default=5
-        Passes of `fit` over the rows.
+        Number of passes of `fit` over the rows.
     shuffle : bool, default=True
-        Whether `fit` draws a new order of the rows for each pass.
+        Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState instance or None, default=None
-        Draws the orders.
+        Seed of the order of the rows.
 
     Attributes
     ----------
@@ -59,29 +59,29 @@ class OPAUC(LinearOnlineClassifier):
     coef_ : ndarray of shape (1, n_features)
         The weights w.
     intercept_ : ndarray of shape (1,)
-        Minus the threshold, which is midway between the mean scores of the two classes seen so
-        far. It has no part in the ranking.
+        Minus the threshold, which is the midpoint between the mean scores of the two classes so
+        far. It does not affect the ranking.
     n_samples_seen_ : int
-        Rows learnt so far, repetitions included.
+        Number of rows seen so far, including repetitions.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features. Defined only if X has names that are all strings.
 
     Notes
     -----
-    *Low rank.* The scatter S of a class (its covariance times its T rows) is a sum A'A over
-    centred rows. A sketch B of at most 2 * rank rows takes them in one by one, without random
-    numbers, and for every k <= rank, with A_k the best approximation of rank k,
+    *Low rank.* The scatter S of a class (its covariance times its T rows) is A'A for the matrix A
+    of centred rows. A sketch B of at most 2 * rank rows adds them one by one, without random
+    numbers. For every k <= rank, where A_k is the best approximation of rank k,
 
         0 <= S - B'B <= |A - A_k|_F^2 / (rank + 1 - k)
 
     in the sense of quadratic forms (Ghashami, Liberty, Phillips and Woodruff 2016). With
-    rank = n_features it is exact. The paper projects at random instead, which is unbiased but not
-    exact at any rank.
+    rank = n_features the sketch is exact. The paper uses random projections, which are unbiased
+    but not exact at any rank.
 
-    There are no sample weights: a row of weight 2 is not the same as two rows, for the first
-    changes what the second meets.
+    There are no sample weights: a row of weight 2 would not equal two rows, because the first of
+    them changes the state that the second one meets.
 
     References
     ----------
@@ -128,8 +128,8 @@ class OPAUC(LinearOnlineClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.rank is not None:
-            check_whole_number("rank", self.rank, 1, "None keeps the covariances in full.")
-        check_positive("eta", self.eta, "It is the step.")
+            check_whole_number("rank", self.rank, 1, "None keeps the full covariances.")
+        check_positive("eta", self.eta, "It is the step size.")
         check_positive("lam", self.lam, "Larger values keep the weights smaller.")
 
     def _start(self, n_features: int, random_state) -> FullState | SketchState:
@@ -153,7 +153,7 @@ class OPAUC(LinearOnlineClassifier):
 
 
 class FullState(NamedTuple):
-    """Everything that OPAUC remembers: per class count, mean, scatter and its trace; weights."""
+    """Count, mean, scatter and its trace of each class, and the weights."""
 
     n_seen: np.ndarray
     means: np.ndarray
@@ -164,7 +164,7 @@ class FullState(NamedTuple):
 
 
 class SketchState(NamedTuple):
-    """The same with a sketch of each scatter, and the number of its rows in use."""
+    """The same with a sketch of each scatter and its number of rows in use."""
 
     n_seen: np.ndarray
     means: np.ndarray
@@ -177,7 +177,7 @@ class SketchState(NamedTuple):
 
 @compiled
 def full_pass(X, own, state, eta, lam):
-    """Learn the rows with the covariances in full."""
+    """Update the state with full covariances."""
     for t in range(len(X)):
         x, k = X[t], own[t]
         innovation = count(x, k, state.n_seen, state.means)
@@ -188,7 +188,7 @@ def full_pass(X, own, state, eta, lam):
 
 @compiled
 def sketched_pass(X, own, state, eta, lam):
-    """Learn the rows with sketches of the covariances."""
+    """Update the state with sketches of the covariances."""
     for t in range(len(X)):
         x, k = X[t], own[t]
         innovation = count(x, k, state.n_seen, state.means)
@@ -200,7 +200,7 @@ def sketched_pass(X, own, state, eta, lam):
 
 @compiled
 def _descend(x, own, state, scatter_product, eta, lam):
-    """Take the step, once the other class has been seen, and average."""
+    """Take a step if the other class has been seen, and update the average."""
     weights, n_opposite = state.weights, state.n_seen[1 - own]
     if n_opposite > 0:
         deviation = difference(x, state.means[1 - own])

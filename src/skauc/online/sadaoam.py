@@ -1,40 +1,40 @@
-"""SAdaOAM: AdaOAM with an l1 term, for weights that are exactly zero."""
+"""SAdaOAM: AdaOAM with an l1 penalty, for weights that are exactly zero."""
 
 from __future__ import annotations
 
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.adaoam import AdaOAM, adaptive_steps, observe, project
-from skauc.online.jit import compiled
 from skauc.online.statistics import average_in
 from skauc.validation import check_positive
 
 
 class SAdaOAM(AdaOAM):
-    """Sparse linear classifier that learns AUC row by row, with adaptive steps.
+    """Sparse linear online classifier that maximises AUC with adaptive step sizes.
 
-    The gradient g and the steps eta / H are those of `AdaOAM`; each step also shrinks the weights
-    towards zero, which is where the unneeded ones stay::
+    The gradient g and the steps eta / H are those of `AdaOAM`. Each step also shrinks the weights
+    towards zero, so that the weights of features that are not needed stay at zero::
 
         u = w - eta g / H
-        w = sign(u) max(0, |u| - eta theta / H), brought back to |w| <= 1 / sqrt(lam)
+        w = sign(u) max(0, |u| - eta theta / H), projected on |w| <= 1 / sqrt(lam)
 
     Parameters
     ----------
     theta : float, default=0.01
-        Weight of the l1 term theta |w|_1. Larger values leave fewer weights.
+        Weight of the l1 penalty theta |w|_1. Larger values leave fewer weights.
     eta : float, default=0.1
-        The step. Try powers of two from 2^-10 to 2^10.
+        Step size. Try powers of two from 2^-10 to 2^10.
     lam : float, default=1e-4
         Weight of the regulariser lam/2 |w|^2.
     delta : float, default=0.5
-        Keeps the first steps short.
+        Damps the first steps.
     average : bool, default=False
-        Predict with the mean of all iterates, which is hardly ever sparse, instead of the last one.
+        Whether to predict with the mean of all iterates, which is rarely sparse.
     n_epochs : int, default=5
-        Passes of `fit` over the rows.
+        Number of passes of `fit` over the rows.
     shuffle : bool, default=True
-        Whether `fit` draws a new order of the rows for each pass.
+        Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState instance or None, default=None
-        Draws the orders.
+        Seed of the order of the rows.
 
     Attributes
     ----------
@@ -43,19 +43,19 @@ class SAdaOAM(AdaOAM):
     coef_ : ndarray of shape (1, n_features)
         The weights w.
     intercept_ : ndarray of shape (1,)
-        Minus the threshold, which is midway between the mean scores of the two classes seen so
-        far. It has no part in the ranking.
+        Minus the threshold, which is the midpoint between the mean scores of the two classes so
+        far. It does not affect the ranking.
     n_samples_seen_ : int
-        Rows learnt so far, repetitions included.
+        Number of rows seen so far, including repetitions.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features. Defined only if X has names that are all strings.
 
     Notes
     -----
-    A row costs O(n_features^2) time; memory is 16 * n_features^2 bytes. The paper shrinks a weight
-    lazily, when its gradient is next other than zero, which gives the same numbers; here the
+    A row takes O(n_features^2) time. The memory is 16 * n_features^2 bytes. The paper shrinks a
+    weight lazily, when its gradient is next non-zero, which gives the same numbers. Here the
     product with the covariance visits every weight anyway.
 
     References
@@ -111,7 +111,7 @@ class SAdaOAM(AdaOAM):
 
 @compiled
 def sadaoam_pass(X, own, state, eta, lam, delta, theta):
-    """Learn the rows."""
+    """Update the state, row by row."""
     for t in range(len(X)):
         gradient = observe(X[t], own[t], state, lam)
         steps = adaptive_steps(gradient, state.squares, eta, delta)

@@ -1,4 +1,4 @@
-"""Frequent directions: a few rows B whose B'B stays close to the sum of a a' over a stream."""
+"""Frequent directions: a few rows B such that B'B approximates the sum of a a' over a stream."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from skauc.online.jit import compiled
+from skauc.compiling import compiled_fast as compiled
 from skauc.online.statistics import dot
 
 
 @compiled
 def sketch_row(rows, n_rows, own, vector):
-    """Add a vector to the sketch of a class; a full sketch is halved first.
+    """Add a vector to the sketch of a class. A full sketch is halved first.
 
-    ``rows`` has room for twice the rank; ``n_rows`` counts the rows in use.
+    ``rows`` has room for twice the rank. ``n_rows`` counts the rows in use.
     """
     if n_rows[own] == rows.shape[1]:
         _halve(rows[own])
@@ -26,10 +26,10 @@ def sketch_row(rows, n_rows, own, vector):
 
 @compiled
 def _halve(rows):
-    """Keep half of the rows: singular directions, their squares less the largest one dropped.
+    """Keep half of the singular directions, with the largest dropped square subtracted from each.
 
-    The eigenvectors come from B B', whose rounding is relative to the largest square; so is that
-    of B'B, which alone matters.
+    The eigenvectors are computed from B B'. Its rounding errors are relative to the largest square,
+    and so are those of B'B, which is all that matters.
     """
     rank = len(rows) // 2
     squares, directions = np.linalg.eigh(rows @ rows.T)

@@ -1,7 +1,7 @@
-"""Running means and covariances of the two classes, and the square loss they make tractable.
+"""Running means and covariances of the two classes, and the gradient of the square loss.
 
-Over all pairs of the row x and the rows of the other class so far, the gradient of the square loss
-1/2 (1 - y w.(x - x'))^2 needs no more of the other class than its mean c and its covariance G::
+The gradient of the square loss 1/2 (1 - y w.(x - x'))^2 over all pairs of the row x and the rows x'
+of the other class so far depends only on the mean c and the covariance G of the other class::
 
     g = lam w - y (x - c) + (x - c) (x - c)'w + G w
 """
@@ -12,15 +12,16 @@ import math
 
 import numpy as np
 
-from skauc.online.jit import compiled
+from skauc.compiling import compiled_fast as compiled
 
 
 @compiled
 def count(x, own, n_seen, means):
-    """Count a row in, and return the vector a such that a a' is added to the scatter.
+    """Add a row to the mean of its class; return the vector a for which a a' updates the scatter.
 
-    The scatter is the sum of (x - c)(x - c)' over the rows of a class, T times its covariance.
-    With c the mean before the T-th row, a = sqrt((T - 1) / T) (x - c), which does not cancel.
+    The scatter is the sum of (x - c)(x - c)' over the rows of a class, which is T times its
+    covariance. a = sqrt((T - 1) / T) (x - c), where c is the mean before the T-th row. This form
+    does not cancel.
     """
     n_seen[own] += 1
     scale = math.sqrt((n_seen[own] - 1) / n_seen[own])
@@ -60,7 +61,7 @@ def product(matrix, vector):
 
 @compiled
 def pair_gradient(deviation, own, weights, scatter_product, n_opposite, lam):
-    """Return g, from x - c, S w and T of the other class; its covariance G is S / T."""
+    """Return g from x - c, S w and T of the other class, whose covariance G is S / T."""
     slope = dot(deviation, weights) - (2.0 * own - 1.0)
     gradient = np.empty(len(weights))
     for i in range(len(weights)):
@@ -79,7 +80,7 @@ def difference(a, b):
 
 @compiled
 def average_in(average, weights, n_seen):
-    """Make the mean of all iterates out of that of all but the newest one."""
+    """Add the newest iterate to the mean of all iterates."""
     n_rows = n_seen[0] + n_seen[1]
     for i in range(len(weights)):
         average[i] += (weights[i] - average[i]) / n_rows

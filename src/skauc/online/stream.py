@@ -1,4 +1,4 @@
-"""Streams larger than memory: chunks of rows from a file or an array, and AUC as they go by."""
+"""Streams larger than memory: chunks of rows from a file or an array, and their running AUC."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPac
 from skauc.metrics.area import weighted_auc
 from skauc.validation import check_whole_number
 
-# Bits of a single-precision score that name its bin: the sign, the exponent and nine of the
-# mantissa, so that scores in one bin differ by less than one part in 512.
+# Number of leading bits of a float32 score that define its bin: the sign, the exponent and nine
+# bits of the mantissa. Scores in one bin differ by less than one part in 512.
 _BIN_BITS = 18
 
 
 @dataclass(frozen=True)
 class StreamRecord:
-    """Where a stream stands after one more chunk.
+    """The state of a stream after one more chunk.
 
     Attributes
     ----------
     n_rows : int
-        Rows so far, this chunk included.
+        Number of rows so far, including this chunk.
     n_scored : int
-        How many of them were scored before they were learnt.
+        Number of rows that were scored before the model learnt them.
     chunk_auc : float or None
-        AUC of this chunk's rows, scored before they were learnt. None where a class is missing, or
-        the model had not seen a row yet.
+        AUC of the rows of this chunk, scored before the model learnt them. None if a class is
+        missing, or if the model was not fitted yet.
     auc : float or None
-        AUC over all the rows scored so far, or over the latest ``window`` of them.
+        AUC of all rows scored so far, or of the latest ``window`` rows.
     auc_error : float
-        The exact AUC is within ``auc_error`` of ``auc``; 0 with a window.
+        The exact AUC is within ``auc_error`` of ``auc``. It is 0 with a window.
     seconds : float
-        Time since the start, reading included.
+        Time since the start, including reading.
     """
 
     n_rows: int
@@ -50,31 +50,31 @@ class StreamRecord:
 def prequential_auc(
     model, chunks: Iterable, *, classes=None, window: int | None = None
 ) -> Iterator[StreamRecord]:
-    """Score each chunk, then learn it; yield how well the scores ranked.
+    """Score each chunk, then learn from it, and yield the running AUC.
 
-    Every row is ranked by a model that has not seen it, and then helps the next. Memory does not
-    grow with the stream. The scores of early and late models meet in the AUC over all rows: where
-    the model, and so the scale of its scores, still moves, a window tells more.
+    Every row is scored by a model that has not seen it. Memory does not grow with the stream. The
+    AUC over all rows compares scores of early and late models. While the model and the scale of its
+    scores still change, the AUC over a window is more informative.
 
     Parameters
     ----------
     model : estimator
-        Anything with ``partial_fit`` and ``decision_function``, such as the learners here; it is
-        changed in place. Where it is already fitted the first chunk is scored, too.
+        Any estimator with ``partial_fit`` and ``decision_function``, such as an online learner. It
+        is changed in place. If it is already fitted, the first chunk is scored as well.
     chunks : iterable of (X, y)
-        Rows and their labels, such as those of `csv_chunks` or `array_chunks`.
+        Rows and labels, for instance from `csv_chunks` or `array_chunks`.
     classes : array-like of shape (2,), default=None
-        Both labels, the positive one larger. None takes those of the fitted model, or of the first
-        chunk, which must then have both.
+        Both labels. The label that sorts last is positive. None takes the labels of the fitted
+        model, or of the first chunk, which must then contain both.
     window : int or None, default=None
-        With a number, ``auc`` is the exact AUC over that many latest rows. With None it is over all
-        rows, from counts of scores in 262,144 bins, four megabytes; ``auc_error`` bounds what the
-        bins may hide, usually much less than 0.001.
+        If given, ``auc`` is the exact AUC of this many latest rows. Otherwise it is the AUC of all
+        rows, computed from counts of scores in 262,144 bins (four megabytes). ``auc_error`` bounds
+        the error of the bins, which is usually much less than 0.001.
 
     Yields
     ------
     record : StreamRecord
-        One a chunk.
+        One record per chunk.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def prequential_auc(
     1000 750 True
     """
     if window is not None:
-        check_whole_number("window", window, 2, "None looks at all rows.")
+        check_whole_number("window", window, 2, "None uses all rows.")
     running = BinnedAUC() if window is None else WindowAUC(window)
     classes = _known_classes(model, classes)
     started, n_rows, n_scored = time.perf_counter(), 0, 0
@@ -126,8 +126,8 @@ def _classes_of(y) -> np.ndarray:
     classes = np.unique(y)
     if len(classes) != 2:
         raise InvalidDataError(
-            f"The first chunk has the labels {classes.tolist()}, which do not tell what both "
-            "classes are. Pass them, for instance classes=[0, 1]."
+            f"The first chunk must contain both classes; got the labels {classes.tolist()}. Pass "
+            "both labels, for instance classes=[0, 1]."
         )
     return classes
 
@@ -155,33 +155,33 @@ class WindowAUC:
         self.positive = np.empty(0, bool)
 
     def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
-        """Take in scores and forget the oldest."""
+        """Add scores and drop the oldest."""
         self.scores = np.append(self.scores, scores)[-self.size :]
         self.positive = np.append(self.positive, positive)[-self.size :]
 
     def value(self) -> tuple[float | None, float]:
-        """Return the AUC, None where a class is missing, and its error."""
+        """Return the AUC, or None if a class is missing, and its error."""
         return _auc_or_none(self.scores, self.positive), 0.0
 
 
 class BinnedAUC:
     """The AUC of any number of scores, from counts in bins of equal relative width.
 
-    A bin is a number of leading bits of the score in single precision, which sort like the score.
-    Pairs within a bin count one half, which is wrong by at most one half each.
+    The bin of a score is given by the leading bits of its float32 value, which sort like the score.
+    A pair within a bin counts one half, so its error is at most one half.
     """
 
     def __init__(self):
         self.counts = np.zeros((2, 1 << _BIN_BITS), np.int64)
 
     def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
-        """Count scores in."""
+        """Add scores to the counts."""
         bins = _bins(scores)
         for k, is_class in enumerate((~positive, positive)):
             np.add.at(self.counts[k], bins[is_class], 1)
 
     def value(self) -> tuple[float | None, float]:
-        """Return the AUC, None where a class is missing, and a bound of its error."""
+        """Return the AUC, or None if a class is missing, and a bound of its error."""
         negatives, positives = self.counts.astype(np.float64)
         n_pairs = negatives.sum() * positives.sum()
         if n_pairs == 0:
@@ -192,7 +192,7 @@ class BinnedAUC:
 
 
 def _bins(scores: np.ndarray) -> np.ndarray:
-    """Return the bin of each score, in the order of the scores."""
+    """Return the bin of each score. Bins sort like scores."""
     largest = np.finfo(np.float32).max
     single = np.clip(scores, -largest, largest).astype(np.float32) + np.float32(0)  # no -0.0
     bits = single.view(np.uint32)
@@ -202,16 +202,16 @@ def _bins(scores: np.ndarray) -> np.ndarray:
 
 
 def array_chunks(X, y, chunk_rows: int = 10_000) -> Iterator[tuple]:
-    """Cut arrays, memory-mapped or not, into chunks of rows.
+    """Split arrays, which may be memory-mapped, into chunks of rows.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Rows; anything that can be sliced, such as ``numpy.load(path, mmap_mode="r")``.
+        Rows. Anything that can be sliced, such as ``numpy.load(path, mmap_mode="r")``.
     y : array-like of shape (n_samples,)
         Labels.
     chunk_rows : int, default=10_000
-        Rows in a chunk; the last may have fewer.
+        Number of rows per chunk. The last chunk may have fewer.
 
     Yields
     ------
@@ -220,9 +220,7 @@ def array_chunks(X, y, chunk_rows: int = 10_000) -> Iterator[tuple]:
     check_whole_number("chunk_rows", chunk_rows, 1, "10,000 is a good choice.")
     n_rows = X.shape[0]
     if len(y) != n_rows:
-        raise InvalidDataError(
-            f"`X` and `y` must have as many rows; got {n_rows} and {len(y)}. Pass one label a row."
-        )
+        raise InvalidDataError(f"`X` and `y` must have the same length; got {n_rows} and {len(y)}.")
     for start in range(0, n_rows, chunk_rows):
         yield X[start : start + chunk_rows], y[start : start + chunk_rows]
 
@@ -233,13 +231,13 @@ def csv_chunks(path, target: str, chunk_rows: int = 10_000, **options) -> Iterat
     Parameters
     ----------
     path : str, path or file object
-        The file, plain or compressed (.gz, .bz2, .xz, .zst, .zip), with a line of column names.
+        The file, plain or compressed (.gz, .bz2, .xz, .zst, .zip), with a header line.
     target : str
-        The column that holds the labels. All others are features.
+        The column with the labels. All other columns are features.
     chunk_rows : int, default=10_000
-        Rows in a chunk; the last may have fewer.
+        Number of rows per chunk. The last chunk may have fewer.
     **options
-        Anything else that ``pandas.read_csv`` takes, such as ``sep`` or ``usecols``.
+        Other parameters of ``pandas.read_csv``, such as ``sep`` or ``usecols``.
 
     Yields
     ------
@@ -251,8 +249,8 @@ def csv_chunks(path, target: str, chunk_rows: int = 10_000, **options) -> Iterat
         for frame in reader:
             if target not in frame:
                 raise InvalidDataError(
-                    f"There is no column {target!r} in the file; its columns are "
-                    f"{', '.join(map(repr, frame.columns))}. Set `target` to the one with labels."
+                    f"`target` must be a column of the file; got {target!r}, and the columns are "
+                    f"{', '.join(map(repr, frame.columns))}."
                 )
             yield frame.drop(columns=target), frame[target]
 

@@ -65,41 +65,36 @@ def is_own(model: Any) -> bool:
 
 
 def is_own_step(step: Any) -> bool:
-    """Return whether this is a preprocessing step of skauc that plain values can hold."""
+    """Return whether this is a preprocessing step of skauc."""
     home = STEPS.get(type(step).__name__)
-    if home is None or getattr(import_module(home), type(step).__name__) is not type(step):
-        return False
-    try:
-        encode_step(step, "", {})
-    except ArchiveError:
-        return False
-    return True
+    return home is not None and getattr(import_module(home), type(step).__name__) is type(step)
 
 
 def encode_step(step: Any, prefix: str, arrays: Arrays) -> dict[str, Any]:
     """Return the header of a step, fitted or not, and add its arrays under a prefix."""
-    encoder, parameters = Encoder(arrays), step.get_params(deep=False)
-    attributes = {name: value for name, value in vars(step).items() if name not in parameters}
-    require(all(name.endswith("_") for name in attributes), "its configuration is")
+    encoder = Encoder(arrays)
+    own = {name: value for name, value in vars(step).items() if name.endswith("_")}
     return {
         "class": type(step).__name__,
         "parameters": _encode_parameters(step),
-        "attributes": {
-            name: encoder.encode(value, f"{prefix}{name}") for name, value in attributes.items()
-        },
+        "attributes": {name: encoder.encode(own[name], f"{prefix}{name}") for name in own},
+        "output": vars(step).get("_sklearn_output_config", {}).get("transform"),
     }
 
 
 def decode_step(header: Any, arrays: Arrays) -> Any:
     """Build the step that `encode_step` took apart."""
     require(isinstance(header, dict), "its step is")
-    name = header.get("class")
+    name, output = header.get("class"), header.get("output")
     require(isinstance(name, str) and name in STEPS, "the name of its step is")
     kind = getattr(import_module(STEPS[name]), name)
     step = _with_parameters(kind, header.get("parameters"))
     attributes = decode(header.get("attributes"), arrays)
     _check_names(attributes)
     vars(step).update(attributes)
+    if output is not None:
+        require(output in ("default", "pandas", "polars"), "the output of its step is")
+        step.set_output(transform=output)
     return step
 
 

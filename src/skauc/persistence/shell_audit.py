@@ -29,9 +29,6 @@ _FUNCTIONS = {f"sklearn.metrics._classification.{metric}" for metric in _METRICS
 TRUSTED = _FUNCTIONS | {
     "numpy.dtype",
     "skauc.persistence.foreign.Part",
-    "skauc.preprocessing.steps.ArcSinh",
-    "skauc.preprocessing.steps.DateFeatures",
-    "skauc.preprocessing.table.TablePreprocessor",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.calibration._TemperatureScaling",

@@ -1,4 +1,4 @@
-"""Displays in scikit-learn's style. matplotlib is loaded when something is drawn, not before."""
+"""Displays in the style of scikit-learn. matplotlib is imported when a display is drawn."""
 
 from skauc.plotting.basis_size import BasisSizeDisplay
 from skauc.plotting.feature_relevance import FeatureRelevanceDisplay

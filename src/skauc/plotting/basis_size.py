@@ -1,53 +1,53 @@
-"""AUC against the size of the model, to see how many basis functions are enough."""
+"""AUC by the size of the model, to see how many centres are enough."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skauc.exceptions import InvalidParameterError
 from skauc.metrics import auc_interval
 from skauc.plotting.axes import axes_to_draw_on, import_pyplot
+from skauc.plotting.fitted import unwrap_fitted
 
 BAND_LABEL = "95 % confidence band"
 
 
 class BasisSizeDisplay:
-    """AUC at each size of the model on the way to the fitted one.
+    """AUC at each size on the path to the fitted model.
 
-    It is recommended to use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
-    All parameters are stored as attributes.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create a display. All parameters are
+    stored as attributes.
 
     Parameters
     ----------
     n_basis : array-like of shape (n_stages,)
-        Numbers of basis functions, at least 1.
+        Numbers of centres, at least 1.
     auc : array-like of shape (n_stages,)
-        The AUC at each of them.
+        AUC at each size.
     low, high : array-like of shape (n_stages,), default=None
-        The limits of the 95 % confidence interval at each of them (DeLong's method, see
-        :func:`skauc.metrics.auc_interval`). They hold for one size at a time. None draws no band.
+        Limits of the 95 % confidence interval at each size (DeLong's method, see
+        :func:`skauc.metrics.auc_interval`). They are pointwise. If None, no band is drawn.
     chosen : int, default=None
-        The size of the fitted model, marked on the curve if it is one of `n_basis`.
+        Size of the fitted model. It is marked on the curve if it is in `n_basis`.
     estimator_name : str, default=None
-        The name in the legend.
+        Name in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes drawn on.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure of the axes.
     line_ : matplotlib Artist
         The curve.
     band_ : matplotlib Artist or None
         The confidence band.
     chosen_ : matplotlib Artist or None
-        The mark at the chosen size.
+        The marker of the chosen size.
 
     See Also
     --------
-    sklearn.model_selection.LearningCurveDisplay : AUC against the number of rows.
+    sklearn.model_selection.LearningCurveDisplay : AUC by the number of rows.
 
     Examples
     --------
@@ -75,45 +75,49 @@ class BasisSizeDisplay:
     def from_estimator(
         cls, estimator, X, y, *, sample_weight=None, ax=None, name=None, **kwargs
     ) -> BasisSizeDisplay:
-        """Score rows at every size on the path of a fitted estimator, and draw.
+        """Score rows at every size on the path of a fitted estimator and draw the AUC.
 
-        The cost is one `staged_decision_function` and one sort for each size.
+        The cost is one `staged_decision_function` and one sort per size.
 
         Parameters
         ----------
         estimator : estimator
-            A fitted estimator with `path_` and `staged_decision_function`, such as
-            `SparseKernelAUC`.
+            A fitted classifier with `path_` and `staged_decision_function`, such as
+            `SparseKernelAUC`. It may be inside a pipeline or another wrapper. The rows then go
+            through the steps of the pipeline.
         X : array-like of shape (n_samples, n_features)
-            Rows to score. Use rows that `estimator` was not fitted on: on its own, AUC grows with
-            the size and the band means nothing.
+            Rows to score. Use rows that the estimator was not fitted to: on the training rows
+            the AUC always grows with the size.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            The name in the legend. None takes the name of the estimator's class.
+            Name in the legend. If None, the class of the classifier.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : BasisSizeDisplay
-            The display, drawn.
+            The display.
         """
         import_pyplot()
-        check_is_fitted(estimator)
+        unwrapped = unwrap_fitted(
+            estimator, "path_", "staged_decision_function", example="SparseKernelAUC"
+        )
+        classifier = unwrapped.classifier
         return cls.from_predictions(
             y,
-            estimator.staged_decision_function(X),
-            [record.n_basis for record in estimator.path_],
+            classifier.staged_decision_function(unwrapped.transform(X)),
+            [record.n_basis for record in classifier.path_],
             sample_weight=sample_weight,
             pos_label=estimator.classes_[1],
-            chosen=estimator.n_basis_,
+            chosen=classifier.n_basis_,
             ax=ax,
-            name=type(estimator).__name__ if name is None else name,
+            name=type(classifier).__name__ if name is None else name,
             **kwargs,
         )
 
@@ -131,33 +135,33 @@ class BasisSizeDisplay:
         name=None,
         **kwargs,
     ) -> BasisSizeDisplay:
-        """Draw from the scores of the same rows at several sizes.
+        """Draw the AUC of scores for the same rows at several sizes.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels, of any two values.
+            Labels. There must be two distinct values.
         staged_scores : iterable of array-like of shape (n_samples,)
-            The scores at each size. A generator is consumed one array at a time.
+            Scores of the rows at each size. A generator is read one array at a time.
         n_basis : array-like of shape (n_stages,)
-            The sizes, at least 1, in ascending order.
+            Sizes, at least 1, in ascending order.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         pos_label : label, default=None
-            The label of the positive class. None takes the larger of the two in sorted order.
+            Label of the positive class. If None, it is the larger label in sorted order.
         chosen : int, default=None
-            The size to mark.
+            Size to mark.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            The name in the legend.
+            Name in the legend.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : BasisSizeDisplay
-            The display, drawn.
+            The display.
         """
         import_pyplot()
         intervals = [
@@ -175,23 +179,23 @@ class BasisSizeDisplay:
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, band=True, **kwargs) -> BasisSizeDisplay:
-        """Draw the curve, its confidence band and the chosen size.
+        """Draw the curve, its confidence band and a marker at the chosen size.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            The name in the legend. None takes `estimator_name`.
+            Name in the legend. If None, `estimator_name`.
         band : bool, default=True
-            Whether to draw the confidence band, where there is one.
+            Whether to draw the confidence band.
         **kwargs : dict
-            Passed to matplotlib's `plot` for the curve; the band and the mark take its colour.
+            Passed to matplotlib's `plot` for the curve. The band and the marker have its colour.
 
         Returns
         -------
         display : BasisSizeDisplay
-            Itself.
+            The display itself.
         """
         self.ax_ = ax = axes_to_draw_on(ax)
         self.figure_ = ax.figure
@@ -246,13 +250,13 @@ def _decorate(ax) -> None:
     ax.set_xscale("log", base=2)
     smallest, largest = ax.get_xlim()
     octaves = np.log2(largest / smallest)
-    # Powers of two, unless the sizes are so close that at most two of them would show.
+    # Label powers of two, unless the range contains at most two of them.
     ax.xaxis.set_major_locator(
         LogLocator(base=2) if octaves > 2.5 else MaxNLocator(5, integer=True)
     )
     ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}" if size >= 1 else ""))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(xlabel="Number of basis functions", ylabel="AUC")
+    ax.set(xlabel="Number of centres", ylabel="AUC")
     ax.grid(alpha=0.3, linewidth=0.6)
     ax.set_axisbelow(True)
     if _labels(ax):
@@ -268,12 +272,12 @@ def _check_sizes(n_basis, n_stages) -> np.ndarray:
     sizes = np.asarray(n_basis)
     if sizes.shape != (n_stages,):
         raise InvalidParameterError(
-            f"`n_basis` must have one size for each array of `staged_scores`; got {sizes.size} "
-            f"sizes and {n_stages} arrays. Pass the size at which each array was computed."
+            f"`n_basis` must have one size per array of `staged_scores`; got {sizes.size} sizes "
+            f"and {n_stages} arrays."
         )
     if n_stages and sizes.min() < 1:
         raise InvalidParameterError(
-            f"`n_basis` must be at least 1 to be drawn on a logarithmic axis; got {sizes.min()}. "
-            "Leave that stage out."
+            f"`n_basis` must be at least 1 because the axis is logarithmic; got {sizes.min()}. "
+            "Remove this stage."
         )
     return sizes

@@ -1,4 +1,4 @@
-"""What the displays of a curve with its band share."""
+"""The base of displays of a curve with a confidence band."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from skauc.metrics import curve_bands, operating_points
 from skauc.plotting.axes import axes_to_draw_on, import_pyplot
+from skauc.plotting.fitted import classifier_name
 from skauc.unwrapping import ranking_scores
 from skauc.validation import check_scored
 
 
 class CurveBandDisplay:
-    """A curve and its pointwise band, which have points of their own.
+    """A curve and its pointwise band. The band has its own points.
 
-    Subclasses say which curve of the operating points it is, what it is called and where chance is.
+    Subclasses define the curve, its labels and the curve of a random ranking.
     """
 
     x_label: str
@@ -33,34 +34,34 @@ class CurveBandDisplay:
 
     @classmethod
     def _of(cls, scores, positive, weights, points, bands):
-        """Return the parameters of the display."""
+        """Compute the parameters of the display."""
         raise NotImplementedError
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, sample_weight=None, ax=None, name=None, **kwargs):
-        """Score rows with a fitted classifier, and draw.
+        """Score rows with a fitted classifier and draw the curve.
 
         Parameters
         ----------
         estimator : estimator
             A fitted binary classifier with `decision_function` or `predict_proba`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that it was not fitted to.
+            Rows that the estimator was not fitted to.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            The name in the legend. None takes the name of the estimator's class.
+            Name in the legend. If None, the class of the classifier.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : object
-            The display, drawn.
+            The display.
         """
         import_pyplot()
         check_is_fitted(estimator)
@@ -70,7 +71,7 @@ class CurveBandDisplay:
             sample_weight=sample_weight,
             pos_label=estimator.classes_[1],
             ax=ax,
-            name=type(estimator).__name__ if name is None else name,
+            name=classifier_name(estimator) if name is None else name,
             **kwargs,
         )
 
@@ -78,56 +79,57 @@ class CurveBandDisplay:
     def from_predictions(
         cls, y_true, y_score, *, sample_weight=None, pos_label=None, ax=None, name=None, **kwargs
     ):
-        """Draw from scores.
+        """Draw the curve of scores.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels, of any two values.
+            Labels. There must be two distinct values.
         y_score : array-like of shape (n_samples,)
-            Scores, higher for rows that look more positive.
+            Scores. Higher scores mean more positive.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         pos_label : label, default=None
-            The label of the positive class. None takes the larger of the two in sorted order.
+            Label of the positive class. If None, it is the larger label in sorted order.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            The name in the legend.
+            Name in the legend.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : object
-            The display, drawn.
+            The display.
         """
         import_pyplot()
-        scored = check_scored(y_true, y_score, sample_weight, pos_label)
-        points = operating_points(*scored)
-        display = cls(**cls._of(*scored, points, curve_bands(points)), estimator_name=name)
+        scores, positive, weights = check_scored(y_true, y_score, sample_weight, pos_label)
+        points = operating_points(scores, positive, weights)
+        parameters = cls._of(scores, positive, weights, points, curve_bands(points))
+        display = cls(**parameters, estimator_name=name)
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, band=True, chance=True, **kwargs):
-        """Draw the curve, its band and that of a random ranking.
+        """Draw the curve, its band and the curve of a random ranking.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            The name in the legend. None takes `estimator_name`.
+            Name in the legend. If None, `estimator_name`.
         band : bool, default=True
             Whether to draw the band.
         chance : bool, default=True
-            Whether to draw the line of a random ranking.
+            Whether to draw the curve of a random ranking.
         **kwargs : dict
-            Passed to matplotlib's `plot` for the curve; the band takes its colour.
+            Passed to matplotlib's `plot` for the curve. The band has its colour.
 
         Returns
         -------
         display : object
-            Itself.
+            The display itself.
         """
         self.ax_ = ax = axes_to_draw_on(ax)
         self.figure_ = ax.figure

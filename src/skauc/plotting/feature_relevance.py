@@ -1,30 +1,34 @@
-"""Features ranked by the scales that refinement has learnt."""
+"""Features ranked by the length scales that refinement has learnt."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from skauc.plotting.axes import axes_to_draw_on
+from skauc.plotting.fitted import unwrap_fitted
 
 
 class FeatureRelevanceDisplay:
-    """Bars of how far the rows are spread along each feature, in length scales of the kernel.
+    """Spread of the training rows along each feature, in length scales of the kernel.
 
-    A long bar says that the kernel part of the model tells rows apart by this feature; it says
-    nothing of the direction of an effect, nor of causes, nor of the linear part. Of two features
-    that carry the same information either one may have the bar.
+    A long bar means that the kernel is sensitive to the feature. It is not an importance: the
+    feature need not improve the AUC. The reports of :mod:`skauc.report` show the permutation
+    importance of each column. The linear term is not included. Without refinement, all length
+    scales are 1.
 
     Parameters
     ----------
     names : sequence of str
-        Features, the most relevant first.
+        Features, in descending order of relevance.
     relevance : sequence of float
-        Their relevance.
+        Relevance of each feature.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes drawn on.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure of the axes.
     bars_ : matplotlib BarContainer
         The bars.
 
@@ -52,12 +56,13 @@ class FeatureRelevanceDisplay:
 
         Parameters
         ----------
-        estimator : SparseKernelAUC or SparseKernelAUCCV
-            A fitted estimator.
+        estimator : estimator
+            A fitted `SparseKernelAUC` or `SparseKernelAUCCV`. It may be inside a pipeline or
+            another wrapper. The features are then those that the last step of the pipeline takes.
         max_features : int, default=20
-            Most features to draw.
+            Largest number of features to draw.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to matplotlib's `barh`.
 
@@ -66,9 +71,12 @@ class FeatureRelevanceDisplay:
         display : FeatureRelevanceDisplay
             The display.
         """
-        ranked = estimator.rank_features()[:max_features]
-        names, relevance = zip(*ranked, strict=True)
-        return cls(names=names, relevance=relevance).plot(ax, **kwargs)
+        unwrapped = unwrap_fitted(estimator, "feature_relevance_", example="SparseKernelAUC")
+        relevance, names = unwrapped.classifier.feature_relevance_, unwrapped.feature_names()
+        order = np.argsort(-relevance, kind="stable")[:max_features]
+        return cls(
+            names=tuple(names[i] for i in order), relevance=tuple(relevance[order].tolist())
+        ).plot(ax, **kwargs)
 
     def plot(self, ax=None, **kwargs) -> FeatureRelevanceDisplay:
         """Draw the bars.
@@ -76,22 +84,22 @@ class FeatureRelevanceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to matplotlib's `barh`.
 
         Returns
         -------
         display : FeatureRelevanceDisplay
-            Itself.
+            The display itself.
         """
         self.ax_ = ax = axes_to_draw_on(ax)
         self.figure_ = ax.figure
-        places = range(len(self.names))
-        self.bars_ = ax.barh(places, self.relevance, **kwargs)
-        ax.set_yticks(places, self.names)
+        positions = range(len(self.names))
+        self.bars_ = ax.barh(positions, self.relevance, **kwargs)
+        ax.set_yticks(positions, self.names)
         ax.invert_yaxis()
-        ax.set_xlabel("Spread of the rows, in length scales of the kernel")
+        ax.set_xlabel("Spread of the rows in length scales")
         ax.grid(axis="x", alpha=0.3)
         ax.set_axisbelow(True)
         return self

@@ -1,4 +1,4 @@
-"""The precision-recall curve and how far it may be off."""
+"""The precision-recall curve with a confidence band."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ from skauc.plotting.curve_band import CurveBandDisplay
 
 
 class PrecisionRecallBandDisplay(CurveBandDisplay):
-    """Precision-recall curve with a pointwise 95 % band, and the average precision with its limits.
+    """Precision-recall curve with a pointwise 95 % band, and average precision with limits.
 
-    Both are from a smoothed Bayesian bootstrap within each class, for the class ratio of the rows.
+    The band and the limits come from a smoothed Bayesian bootstrap within each class. They hold
+    for the class ratio of the rows.
 
-    It is recommended to use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
-    All parameters are stored as attributes.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create a display. All parameters are
+    stored as attributes.
 
     Parameters
     ----------
     x, y : array-like of shape (n_points,)
         Recalls and precisions.
     band_x, low, high : array-like of shape (n_band,)
-        Recalls, and the limits of the precision at each.
+        Recalls, and limits of the precision at each of them.
     area : tuple of three floats
-        The average precision and its limits.
+        Average precision and its limits.
     chance : tuple of two floats
-        Precision of a random ranking at the recalls 0 and 1.
+        Precision of a random ranking at recall 0 and 1.
     estimator_name : str, default=None
-        The name in the legend.
+        Name in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes drawn on.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure of the axes.
     line_, band_, chance_ : matplotlib Artist or None
-        The curve, its band, and the line of a random ranking.
+        The curve, its band, and the curve of a random ranking.
 
     See Also
     --------
@@ -51,7 +52,7 @@ class PrecisionRecallBandDisplay(CurveBandDisplay):
     >>> plt.close(display.figure_)
     """
 
-    x_label = "Positives found (recall)"
+    x_label = "Recall"
     y_label = "Precision"
     summary = "AP"
     legend_location = "lower left"

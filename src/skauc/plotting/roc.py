@@ -1,4 +1,4 @@
-"""The ROC curve and how far it may be off."""
+"""The ROC curve with a confidence band."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from skauc.plotting.curve_band import CurveBandDisplay
 
 
 class RocBandDisplay(CurveBandDisplay):
-    """ROC curve with a pointwise 95 % band, and the AUC with its interval.
+    """ROC curve with a pointwise 95 % band, and AUC with a confidence interval.
 
-    The band is that of a smoothed Bayesian bootstrap within each class, which keeps its width where
-    no error was seen; the interval of the AUC is DeLong's.
+    The band comes from a smoothed Bayesian bootstrap within each class. It has a positive width
+    where the rows have no errors. The interval of the AUC is that of DeLong.
 
-    It is recommended to use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
-    All parameters are stored as attributes.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create a display. All parameters are
+    stored as attributes.
 
     Parameters
     ----------
     x, y : array-like of shape (n_points,)
         False positive rates and recalls.
     band_x, low, high : array-like of shape (n_band,)
-        False positive rates, and the limits of the recall at each.
+        False positive rates, and limits of the recall at each of them.
     area : tuple of three floats
-        The AUC and its limits.
+        AUC and its limits.
     chance : tuple of two floats
-        Recall of a random ranking at the rates 0 and 1.
+        Recall of a random ranking at false positive rate 0 and 1.
     estimator_name : str, default=None
-        The name in the legend.
+        Name in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes drawn on.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure of the axes.
     line_, band_, chance_ : matplotlib Artist or None
-        The curve, its band, and the line of a random ranking.
+        The curve, its band, and the curve of a random ranking.
 
     See Also
     --------
@@ -51,8 +51,8 @@ class RocBandDisplay(CurveBandDisplay):
     >>> plt.close(display.figure_)
     """
 
-    x_label = "Negatives flagged (false positive rate)"
-    y_label = "Positives found (recall)"
+    x_label = "False positive rate"
+    y_label = "Recall"
     summary = "AUC"
     legend_location = "lower right"
 

@@ -1,4 +1,4 @@
-"""Scores of the two classes, to see how far they are apart."""
+"""Histogram of the scores of the two classes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from skauc.validation import check_scored
 
 
 class ScoreDistributionDisplay:
-    """Histogram of the scores by class, each class as shares of its own.
+    """Histogram of the scores by class. The shares of each class sum to 1.
 
-    It is recommended to use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
-    All parameters are stored as attributes.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create a display. All parameters are
+    stored as attributes.
 
     Parameters
     ----------
     edges : array-like of shape (n_bins + 1,)
-        Edges of the bars. Scores beyond them are counted in the end bars.
+        Edges of the bins. Scores beyond them are counted in the end bins.
     positives, negatives : array-like of shape (n_bins,)
-        Share of each class in each bar.
+        Share of each class in each bin.
     labels : tuple of two str, default=("negative", "positive")
         Names of the negative and the positive class.
 
@@ -31,9 +31,9 @@ class ScoreDistributionDisplay:
     ax_ : matplotlib Axes
         The axes drawn on.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure of the axes.
     bars_ : tuple of two matplotlib Artists
-        The negative and the positive class.
+        The histograms of the negative and the positive class.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class ScoreDistributionDisplay:
     def from_estimator(
         cls, estimator, X, y, *, sample_weight=None, n_bins=None, ax=None, **kwargs
     ) -> ScoreDistributionDisplay:
-        """Score rows with a fitted classifier, and draw.
+        """Score rows with a fitted classifier and draw the histogram.
 
         Parameters
         ----------
@@ -64,20 +64,20 @@ class ScoreDistributionDisplay:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows to score.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         n_bins : int, default=None
-            Number of bars. None takes 12 to 48, more for more rows.
+            Number of bins. If None, 12 to 48 depending on the number of rows.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : ScoreDistributionDisplay
-            The display, drawn.
+            The display.
         """
         import_pyplot()
         check_is_fitted(estimator)
@@ -103,33 +103,33 @@ class ScoreDistributionDisplay:
         ax=None,
         **kwargs,
     ) -> ScoreDistributionDisplay:
-        """Draw from scores.
+        """Draw the histogram of scores.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels, of any two values.
+            Labels. There must be two distinct values.
         y_score : array-like of shape (n_samples,)
-            Scores.
+            Scores. Higher scores mean more positive.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         pos_label : label, default=None
-            The label of the positive class. None takes the larger of the two in sorted order.
+            Label of the positive class. If None, it is the larger label in sorted order.
         n_bins : int, default=None
-            Number of bars. None takes 12 to 48, more for more rows.
+            Number of bins. If None, 12 to 48 depending on the number of rows.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : ScoreDistributionDisplay
-            The display, drawn.
+            The display.
         """
         import_pyplot()
-        scored = check_scored(y_true, y_score, sample_weight, pos_label)
-        bars = score_histogram(*scored, n_bins=n_bins)
+        scores, positive, weights = check_scored(y_true, y_score, sample_weight, pos_label)
+        bars = score_histogram(scores, positive, weights, n_bins)
         labels = np.unique(np.asarray(y_true))
         if pos_label is not None and pos_label == labels[0]:
             labels = labels[::-1]
@@ -142,19 +142,19 @@ class ScoreDistributionDisplay:
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, **kwargs) -> ScoreDistributionDisplay:
-        """Draw both classes over each other.
+        """Draw the histograms of both classes on the same axes.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to matplotlib's `stairs`.
 
         Returns
         -------
         display : ScoreDistributionDisplay
-            Itself.
+            The display itself.
         """
         self.ax_ = ax = axes_to_draw_on(ax)
         self.figure_ = ax.figure

@@ -1,4 +1,4 @@
-"""Recall, precision and cost against the threshold, to choose one."""
+"""Recall, precision and cost by threshold."""
 
 from __future__ import annotations
 
@@ -6,38 +6,39 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.metrics import operating_points
-from skauc.plotting.axes import axes_to_draw_on, import_pyplot
+from skauc.plotting.axes import axes_to_draw_on, import_pyplot, legend_above
 from skauc.unwrapping import ranking_scores
 from skauc.validation import check_positive, check_scored
 
 
 class ThresholdDisplay:
-    """Recall, precision and, with costs, the mean cost of a row, at each threshold.
+    """Recall, precision and, with costs, mean cost per row at each threshold.
 
     A row is flagged if its score is at least the threshold.
 
-    It is recommended to use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
-    All parameters are stored as attributes.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create a display. All parameters are
+    stored as attributes.
 
     Parameters
     ----------
     thresholds : array-like of shape (n_thresholds,)
-        Thresholds, descending.
+        Thresholds in descending order.
     recall, precision : array-like of shape (n_thresholds,)
-        Share of the positives that is flagged, and share of the flagged rows that is positive.
+        Share of the positive rows that are flagged, and share of the flagged rows that are
+        positive.
     cost : array-like of shape (n_thresholds,), default=None
-        Mean cost of a row.
+        Mean cost per row.
     best : float, default=None
-        The threshold to mark: that of least cost, or of best balanced accuracy without costs.
+        Threshold to mark: that of lowest cost, or of best balanced accuracy without costs.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes drawn on.
     cost_ax_ : matplotlib Axes or None
-        The axes of the cost, on the right.
+        The axes of the cost, with the scale on the right.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure of the axes.
     lines_ : dict of matplotlib Artists
         The curves by name.
 
@@ -67,29 +68,29 @@ class ThresholdDisplay:
     def from_estimator(
         cls, estimator, X, y, *, sample_weight=None, costs=None, ax=None, **kwargs
     ) -> ThresholdDisplay:
-        """Score rows with a fitted classifier, and draw.
+        """Score rows with a fitted classifier and draw the curves.
 
         Parameters
         ----------
         estimator : estimator
             A fitted binary classifier with `decision_function` or `predict_proba`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that it was not fitted to.
+            Rows that the estimator was not fitted to.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         costs : tuple of two floats, default=None
-            The cost of a false alarm and of a miss. None draws no cost.
+            Cost of a false alarm and of a miss. If None, no cost is drawn.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : ThresholdDisplay
-            The display, drawn.
+            The display.
         """
         import_pyplot()
         check_is_fitted(estimator)
@@ -107,29 +108,29 @@ class ThresholdDisplay:
     def from_predictions(
         cls, y_true, y_score, *, sample_weight=None, pos_label=None, costs=None, ax=None, **kwargs
     ) -> ThresholdDisplay:
-        """Draw from scores.
+        """Draw the curves of scores.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels, of any two values.
+            Labels. There must be two distinct values.
         y_score : array-like of shape (n_samples,)
-            Scores, higher for rows that look more positive.
+            Scores. Higher scores mean more positive.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+            Weight of each row.
         pos_label : label, default=None
-            The label of the positive class. None takes the larger of the two in sorted order.
+            Label of the positive class. If None, it is the larger label in sorted order.
         costs : tuple of two floats, default=None
-            The cost of a false alarm and of a miss. None draws no cost.
+            Cost of a false alarm and of a miss. If None, no cost is drawn.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to :meth:`plot`.
 
         Returns
         -------
         display : ThresholdDisplay
-            The display, drawn.
+            The display.
         """
         import_pyplot()
         points = operating_points(*check_scored(y_true, y_score, sample_weight, pos_label))
@@ -154,19 +155,19 @@ class ThresholdDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to matplotlib's `plot` for each curve.
 
         Returns
         -------
         display : ThresholdDisplay
-            Itself.
+            The display itself.
         """
         self.ax_ = ax = axes_to_draw_on(ax)
         self.figure_ = ax.figure
         self.cost_ax_ = None
-        # Precision means nothing where nothing is flagged, at the first threshold.
+        # The first threshold flags no row and has no precision.
         self.lines_ = {
             name: ax.plot(self.thresholds[1:], values[1:], label=name, **kwargs)[0]
             for name, values in (("recall", self.recall), ("precision", self.precision))
@@ -176,13 +177,13 @@ class ThresholdDisplay:
             style = {"color": "C2", "linestyle": "--", **kwargs}
             line = self.cost_ax_.plot(self.thresholds, self.cost, label="cost", **style)[0]
             self.lines_["cost"] = line
-            self.cost_ax_.set(ylabel="Mean cost of a row", ylim=(0, None))
+            self.cost_ax_.set(ylabel="Mean cost per row", ylim=(0, None))
         handles = [*self.lines_.values()]
         if self.best is not None:
-            what = "best balanced accuracy" if self.cost is None else "least cost"
-            label = f"{what}: {self.best:g}"
+            what = "best balanced accuracy" if self.cost is None else "lowest cost"
+            label = f"{what} at {self.best:g}"
             handles.append(ax.axvline(self.best, color="0.4", linewidth=1, label=label))
-        ax.set(xlabel="Threshold of the score", ylabel="Share", ylim=(-0.01, 1.01))
+        ax.set(xlabel="Threshold", ylabel="Recall, precision", ylim=(-0.01, 1.01))
         ax.grid(alpha=0.3, linewidth=0.6)
-        ax.legend(handles=handles)
+        legend_above(ax, handles=handles)
         return self

@@ -1,38 +1,35 @@
-"""The surface that cross-validation has seen: AUC by C and size."""
+"""Cross-validated AUC by C and size."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from skauc.plotting.axes import axes_to_draw_on
-
-# What a structure is made of, beside its widths.
-_WORDS = ("scaling", "linear_term", "rotate", "refine")
+from skauc.plotting.axes import axes_to_draw_on, legend_above
+from skauc.plotting.fitted import unwrap_fitted
 
 
 class TuningDisplay:
-    """Mean cross-validated AUC of each C and size, for the widths and linear term that won.
+    """Mean cross-validated AUC by C and size. The other parameters are those that were chosen.
 
     Parameters
     ----------
     Cs : ndarray of shape (n_Cs,)
-        Values of C, ascending.
+        Values of C in ascending order.
     n_basis : ndarray of shape (n_sizes,)
-        Sizes, ascending.
+        Numbers of centres in ascending order.
     auc : ndarray of shape (n_Cs, n_sizes)
-        Mean AUC, NaN where a pair was not tried.
+        Mean AUC, NaN for pairs that were not evaluated.
     chosen : tuple of (C, n_basis)
-        The setting that was chosen.
+        The chosen pair.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
         The axes drawn on.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure of the axes.
     image_ : matplotlib QuadMesh
-        The surface.
+        The cells.
 
     Examples
     --------
@@ -54,14 +51,14 @@ class TuningDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None, **kwargs) -> TuningDisplay:
-        """Draw the surface of a fitted estimator.
+        """Draw the results of a fitted search.
 
         Parameters
         ----------
-        estimator : SparseKernelAUCCV
-            A fitted estimator.
+        estimator : estimator
+            A fitted `SparseKernelAUCCV`. It may be inside a pipeline or another wrapper.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to matplotlib's `pcolormesh`.
 
@@ -70,36 +67,32 @@ class TuningDisplay:
         display : TuningDisplay
             The display.
         """
-        check_is_fitted(estimator, "cv_results_")
-        results, best = estimator.cv_results_, estimator.best_params_
-        gamma = tuple(best["gamma"]) if isinstance(best["gamma"], list) else best["gamma"]
-        shown = [
-            row
-            for row, its_gamma in enumerate(results["param_gamma"])
-            if its_gamma == gamma
-            and all(results[f"param_{name}"][row] == best[name] for name in _WORDS)
-        ]
+        search = unwrap_fitted(
+            estimator, "cv_results_", "best_params_", example="SparseKernelAUCCV"
+        ).classifier
+        results, best = search.cv_results_, search.best_params_
+        shown = _rows_of_the_choice(results, best)
         Cs, rows = np.unique(results["param_C"][shown], return_inverse=True)
         sizes, columns = np.unique(results["param_n_basis"][shown], return_inverse=True)
-        surface = np.full((len(Cs), len(sizes)), np.nan)
-        surface[rows, columns] = results["mean_test_score"][shown]
-        display = cls(Cs=Cs, n_basis=sizes, auc=surface, chosen=(best["C"], best["n_basis"]))
+        means = np.full((len(Cs), len(sizes)), np.nan)
+        means[rows, columns] = results["mean_test_score"][shown]
+        display = cls(Cs=Cs, n_basis=sizes, auc=means, chosen=(best["C"], best["n_basis"]))
         return display.plot(ax, **kwargs)
 
     def plot(self, ax=None, **kwargs) -> TuningDisplay:
-        """Draw the surface and mark the chosen setting.
+        """Draw the cells and mark the chosen pair.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+            Axes to draw on. If None, a new figure is created.
         **kwargs : dict
             Passed to matplotlib's `pcolormesh`.
 
         Returns
         -------
         display : TuningDisplay
-            Itself.
+            The display itself.
         """
         self.ax_ = ax = axes_to_draw_on(ax)
         self.figure_ = ax.figure
@@ -108,9 +101,23 @@ class TuningDisplay:
         ax.set_yticks(np.arange(len(self.Cs)) + 0.5, [f"{C:g}" for C in self.Cs])
         row = int(np.argmin(np.abs(self.Cs - self.chosen[0])))
         column = int(np.argmin(np.abs(self.n_basis - self.chosen[1])))
-        label = f"chosen: {self.auc[row, column]:.4f}"
+        label = f"chosen (AUC = {self.auc[row, column]:.4f})"
         ax.plot(column + 0.5, row + 0.5, "w*", markersize=14, markeredgecolor="k", label=label)
-        ax.set(xlabel="Number of basis functions", ylabel="C")
-        ax.legend(loc="lower left")
+        ax.set(xlabel="Number of centres", ylabel="C")
+        legend_above(ax)
         self.figure_.colorbar(self.image_, ax=ax, label="Mean cross-validated AUC")
         return self
+
+
+def _rows_of_the_choice(results: dict, best: dict) -> list[int]:
+    """Return the results with the chosen value of every parameter but C and n_basis."""
+    chosen = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in best.items()
+        if name not in ("C", "n_basis")
+    }
+    return [
+        row
+        for row in range(len(results["param_C"]))
+        if all(results[f"param_{name}"][row] == value for name, value in chosen.items())
+    ]

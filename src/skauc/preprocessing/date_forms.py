@@ -10,7 +10,7 @@ from collections import Counter
 
 import numpy as np
 
-from skauc.preprocessing.number_forms import FEWEST_PARSED, SAMPLE, is_missing_word
+from skauc.preprocessing.number_forms import FEWEST_PARSED, is_missing_word, sample_of
 from skauc.preprocessing.optional import import_pandas
 
 ISO = "ISO 8601"
@@ -43,21 +43,20 @@ def find_date_form(counts) -> str | None:
     form : str or None
         The form that most values agree with.
     """
-    texts = counts.index.to_series()
-    is_word = is_missing_word(texts)
-    forms = _candidate_forms(texts[~is_word])
+    forms = _candidate_forms(sample_of(counts))
     if not forms:
         return None
+    texts = counts.index.to_series()
     weights = counts.to_numpy(dtype=np.float64)
     form, parsed = _best_form(texts, weights, forms)
-    n_parsed = weights[parsed].sum()
-    return form if n_parsed >= FEWEST_PARSED * weights[~is_word].sum() else None
+    n_values = weights[~is_missing_word(texts)].sum()
+    return form if weights[parsed].sum() >= FEWEST_PARSED * n_values else None
 
 
 def best_date_form(counts) -> str | None:
     """Return the form under which most values parse, or None if no value parses."""
     texts = counts.index.to_series()
-    forms = _candidate_forms(texts, fewest=0.0) or _forms_of_digits(texts)
+    forms = _candidate_forms(sample_of(counts), fewest=0.0) or _forms_of_digits(texts)
     if not forms:
         return None
     form, parsed = _best_form(texts, counts.to_numpy(dtype=np.float64), forms)
@@ -78,11 +77,8 @@ def _best_form(texts, weights: np.ndarray, forms: list[str]) -> tuple[str, np.nd
     return form, parsed[form]
 
 
-def _candidate_forms(texts, fewest: float = FEWEST_PARSED / 2) -> list[str]:
+def _candidate_forms(sample: list[str], fewest: float = FEWEST_PARSED / 2) -> list[str]:
     """Return the forms that suit a sample of the values, the more likely ones first."""
-    if len(texts) == 0:
-        return []
-    sample = texts.iloc[:: max(1, len(texts) // SAMPLE)].tolist()
     shapes = Counter(shape for shape in map(_shape, sample) if shape is not None)
     if not shapes or sum(shapes.values()) < fewest * len(sample):
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Number
+from numbers import Real
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def _type_of_objects(name, values) -> ColumnType | None:
 
 
 def _are_numbers_and_text(values) -> bool:
-    return all(issubclass(each, str | Number | Decimal) for each in set(map(type, values)))
+    return all(issubclass(each, str | Real | Decimal) for each in set(map(type, values)))
 
 
 def _type_of_text(values) -> ColumnType | None:
@@ -141,9 +141,9 @@ def type_as(column, kind: str) -> ColumnType | None:
         return ColumnType("numeric")
     if kind == "numeric" and is_text:
         counts = _texts(column.dropna()).value_counts()
-        form, parsed = best_number_form(counts.index.to_series(), counts.to_numpy(np.float64))
+        number, parsed = best_number_form(counts.index.to_series(), counts.to_numpy(np.float64))
         if parsed.any():
-            return ColumnType("numeric", form)
+            return ColumnType("numeric", number)
     if kind == "date" and (is_text or found.kind == "numeric"):
         form = best_date_form(_texts(_as_codes(column.dropna())).value_counts())
         if form is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from skauc.preprocessing.column_statistics import codes_of
 from skauc.preprocessing.frames import as_frame
 from skauc.preprocessing.number_forms import MISSING_WORDS
 from skauc.preprocessing.parts import (
@@ -15,11 +16,10 @@ from skauc.preprocessing.parts import (
     Part,
     TargetPart,
     build_parts,
-    codes_of,
 )
 
-# What is this unlikely by chance is noted.
-_UNLIKELY = 0.05
+# Events that are less likely than this by chance are noted.
+_UNLIKELY = 0.001
 # From this number of values on, shares mean something.
 _ENOUGH = 20
 _WORDS = {"numeric": "numbers", "date": "dates"}
@@ -125,8 +125,10 @@ class _Column:
     def notes(self, share_missing: float) -> list[str]:
         """Return what is remarkable, given the share of training values that were missing."""
         if self.n_values == 0:
-            is_remarkable = self.n_rows > 0 and share_missing**self.n_rows < _UNLIKELY
-            return [f"all {self.n_rows} values are missing."] if is_remarkable else []
+            if self.n_rows == 0 or share_missing**self.n_rows >= _UNLIKELY:
+                return []
+            what = "the value is" if self.n_rows == 1 else f"all {self.n_rows} values are"
+            return [f"{what} missing, which was rare in training."]
         return self._notes()
 
     def _notes(self) -> list[str]:
@@ -135,17 +137,22 @@ class _Column:
 
 @dataclass
 class _Numbers(_Column):
-    """Counts of numbers inside and outside of the training range."""
+    """Counts of numbers outside of the training range.
 
+    Whether a single value is far outside is decided after the robust scaling and arcsinh, so that
+    heavy tails do not raise false alarms.
+    """
+
+    is_date: bool
+    median: float
+    spread: float
     low: float
     q01: float
     q25: float
     q75: float
     q99: float
     high: float
-    is_date: bool
     n_outside: int = field(default=0, init=False)
-    n_beyond: int = field(default=0, init=False)
     n_far: int = field(default=0, init=False)
     smallest: float = field(default=np.inf, init=False)
     largest: float = field(default=-np.inf, init=False)
@@ -153,33 +160,45 @@ class _Numbers(_Column):
     def _count(self, values: np.ndarray) -> None:
         if len(values) == 0:
             return
-        width, span = self.q99 - self.q01, self.high - self.low
         self.smallest = min(self.smallest, float(values.min()))
         self.largest = max(self.largest, float(values.max()))
         self.n_outside += _n_outside(values, self.q01, self.q99)
-        if width > 0:
-            self.n_beyond += _n_outside(values, self.q01 - width, self.q99 + width)
-        self.n_far += _n_outside(values, self.low - span, self.high + span)
+        if self.smallest < self.low or self.largest > self.high:
+            tamed = [self.low, self.q01, self.q99, self.high]
+            low, q01, q99, high = self._tamed(np.array(tamed)).tolist()
+            margin = max(q99 - q01, 1.0)
+            self.n_far += _n_outside(self._tamed(values), low - margin, high + margin)
+
+    def _tamed(self, values: np.ndarray) -> np.ndarray:
+        return np.arcsinh((values - self.median) / self.spread)
 
     def _notes(self) -> list[str]:
-        most = 2 * self.n_outside >= self.n_values >= _ENOUGH and self.q01 < self.q99
-        if most or 2 * self.n_beyond >= self.n_values:
-            advice = "" if self.is_date else " Check its unit."
-            return [self._range_note(max(self.n_beyond, self.n_outside)) + advice]
+        unit = "" if self.is_date else " Check its unit."
+        if 2 * self.n_far >= self.n_values:
+            return [self._far_note() + unit]
+        if 2 * self.n_outside >= self.n_values >= _ENOUGH:
+            return [
+                f"{self.n_outside} of {self.n_values} values are outside of the range of 98% of "
+                f"the training values, {self._written(self.q01)} to {self._written(self.q99)}, "
+                f"such as {self._written(self._extreme())}.{unit}"
+            ]
         if self.n_far:
-            return [self._range_note(self.n_far)]
+            return [self._far_note()]
         if self.smallest == self.largest and self.n_values >= _ENOUGH and self.q25 < self.q75:
             return [f"all {self.n_values} values are {self._written(self.smallest)}."]
         return []
 
-    def _range_note(self, n_values: int) -> str:
-        below, above = self.low - self.smallest, self.largest - self.high
-        extreme = self.smallest if below > above else self.largest
+    def _far_note(self) -> str:
         return (
-            f"{n_values} of {self.n_values} values are far outside of the training range, "
+            f"{self.n_far} of {self.n_values} values are far outside of the training range, "
             f"{self._written(self.low)} to {self._written(self.high)}, such as "
-            f"{self._written(extreme)}."
+            f"{self._written(self._extreme())}."
         )
+
+    def _extreme(self) -> float:
+        """Return the value that is farthest from the training range."""
+        below, above = self.low - self.smallest, self.largest - self.high
+        return self.smallest if below > above else self.largest
 
     def _written(self, value: float) -> str:
         if self.is_date:
@@ -218,8 +237,11 @@ class _Levels(_Column):
 def _columns_of(part: Part) -> dict[str, _Column]:
     if isinstance(part, NumericPart | DatePart):
         is_date = isinstance(part, DatePart)
-        ranges = zip(part.columns, part.ranges.T.tolist(), strict=True)
-        return {name: _Numbers(*values, is_date=is_date) for name, values in ranges}
+        spread = np.maximum(part.ranges[3] - part.ranges[2], 0)
+        spread[spread == 0] = 1.0
+        figures = np.vstack([part.fill, spread, part.ranges]).T.tolist()
+        named = zip(part.columns, figures, strict=True)
+        return {name: _Numbers(is_date, *values) for name, values in named}
     if isinstance(part, LevelsPart | TargetPart):
         known = zip(part.columns, part.levels, part.coverage.tolist(), strict=True)
         return {name: _Levels(levels, coverage) for name, levels, coverage in known}

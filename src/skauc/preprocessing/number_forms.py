@@ -20,7 +20,7 @@ FEWEST_PARSED = 0.9
 FEWEST_NUMBERS = 0.1
 # Text of integers with at most this many distinct values is taken as codes.
 MOST_CODES = 10
-SAMPLE = 1000
+_SAMPLE = 1000
 
 MISSING_WORDS = frozenset(
     {
@@ -43,6 +43,7 @@ _CURRENCIES = (
     *_SYMBOLS,
 )
 _UNIT = "|".join(re.escape(unit) for unit in ("%", *_CURRENCIES))
+_LOOKS_NUMERIC = re.compile(rf"(?:{_MINUS}|\(|{_UNIT}|{_SPACE})*[0-9.,]")
 
 
 def find_number_form(counts) -> str | None:
@@ -58,11 +59,13 @@ def find_number_form(counts) -> str | None:
     form : str or None
         The form that most values agree with.
     """
+    sample = sample_of(counts)
+    looks = sum(_LOOKS_NUMERIC.match(text) is not None for text in sample)
+    if not sample or looks < FEWEST_PARSED / 2 * len(sample):
+        return None
     texts = counts.index.to_series()
     weights = counts.to_numpy(dtype=np.float64)
     is_word = is_missing_word(texts)
-    if is_word.all() or not _may_hold_numbers(texts[~is_word]):
-        return None
     form, parsed = best_number_form(texts, weights)
     n_parsed, n_words = weights[parsed].sum(), weights[is_word].sum()
     if n_parsed < FEWEST_PARSED * (weights.sum() - n_words):
@@ -103,6 +106,15 @@ def parse_numbers(texts, form: str = PLAIN) -> np.ndarray:
     if left.any():
         numbers[left] = _parse_written(texts[left], mark, unit)
     return numbers
+
+
+def sample_of(counts) -> list[str]:
+    """Return some of the distinct values without words for a missing value.
+
+    The sample decides whether a column is worth a closer look, so that prose costs little.
+    """
+    texts = counts.index[:: max(1, len(counts) // _SAMPLE)].tolist()
+    return [text for text in texts if text.lower() not in MISSING_WORDS]
 
 
 def is_missing_word(texts) -> np.ndarray:
@@ -191,13 +203,6 @@ def _unit_of(texts, weights: np.ndarray) -> str:
     if unit == "%" and 2 * totals.max() < weights[digits].sum():
         return ""
     return unit
-
-
-def _may_hold_numbers(texts) -> bool:
-    """Look at a sample, so that columns of prose cost little."""
-    sample = texts.iloc[:: max(1, len(texts) // SAMPLE)]
-    shape = rf"(?:{_MINUS}|\(|{_UNIT}|{_SPACE})*[0-9.,].*"
-    return bool(_fullmatch(sample, shape).mean() >= FEWEST_PARSED / 2)
 
 
 def _are_codes(texts, weights, parsed: np.ndarray, is_word: np.ndarray, form: str) -> bool:

@@ -14,17 +14,23 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import RobustScaler, StandardScaler, TargetEncoder
+from sklearn.preprocessing import TargetEncoder
 
-from skauc.preprocessing.optional import import_pandas
+from skauc.preprocessing.column_statistics import (
+    Columns,
+    codes_of,
+    coverage_of,
+    fit_scaling,
+    medians_of,
+    ranges_of,
+    scaled,
+    unscaled,
+)
 from skauc.preprocessing.steps import DateFeatures, features_of_dates, names_of_dates, seconds_of
 
 # Read back from a row of numbers, a level, a word or a gap is there if its share is above this.
 PRESENT = 0.5
-
-Columns = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +79,8 @@ class NumericPart(Part):
     @classmethod
     def fit(cls, columns: list[str], table: Columns) -> tuple[NumericPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
-        values, fill = _impute_by_median(_stacked(columns, table))
+        fill = medians_of(columns, table)
+        values = _filled(_stacked(columns, table), fill)
         scaling, numbers = fit_scaling(values)
         return cls(columns, fill, scaling, ranges_of(columns, table)), numbers
 
@@ -136,7 +143,8 @@ class DatePart(Part):
     @classmethod
     def fit(cls, columns: list[str], table: Columns) -> tuple[DatePart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
-        values, fill = _impute_by_median(_stacked(columns, table))
+        fill = medians_of(columns, table)
+        values = _filled(_stacked(columns, table), fill)
         phases = DateFeatures().fit(values).phases_
         scaling, numbers = fit_scaling(features_of_dates(values, phases))
         return cls(columns, fill, phases, scaling, ranges_of(columns, table)), numbers
@@ -356,59 +364,6 @@ def names_out(parts: Sequence[Part]) -> list[str]:
     return names
 
 
-def fit_scaling(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scaling of columns of numbers, and the scaled numbers.
-
-    Columns are brought to median 0 and interquartile range 1, passed through arcsinh, and brought
-    to mean 0 and variance 1. The rows of the scaling are the medians, the interquartile ranges,
-    the means and the standard deviations.
-    """
-    robust = RobustScaler()
-    tamed = np.arcsinh(robust.fit_transform(values))
-    standard = StandardScaler()
-    numbers = standard.fit_transform(tamed)
-    scaling = np.vstack([robust.center_, robust.scale_, standard.mean_, standard.scale_])
-    return scaling, numbers
-
-
-def scaled(values: np.ndarray, scaling: np.ndarray) -> np.ndarray:
-    """Return scaled numbers."""
-    median, spread, mean, deviation = scaling
-    return (np.arcsinh((values - median) / spread) - mean) / deviation
-
-
-def unscaled(numbers: np.ndarray, scaling: np.ndarray) -> np.ndarray:
-    """Return the values that `scaled` would turn into the numbers."""
-    median, spread, mean, deviation = scaling
-    return np.sinh(numbers * deviation + mean) * spread + median
-
-
-def ranges_of(columns: list[str], table: Columns) -> np.ndarray:
-    """Return the minimum, the 1%, 25%, 75% and 99% quantiles and the maximum of each column."""
-    shares = (0.0, 0.01, 0.25, 0.75, 0.99, 1.0)
-    ranges = [np.quantile(_known(table[name]), shares) for name in columns]
-    return np.column_stack(ranges)
-
-
-def coverage_of(columns: list[str], levels: list[np.ndarray], table: Columns) -> np.ndarray:
-    """Return the share of the values of each column, missing ones excluded, that are a level."""
-    shares = []
-    for name, known in zip(columns, levels, strict=True):
-        strings = table[name][table[name] != ""]
-        shares.append(float(np.mean(codes_of(strings, known) >= 0)) if len(strings) else 0.0)
-    return np.array(shares)
-
-
-def _known(values: np.ndarray) -> np.ndarray:
-    missing = np.isnan(values)
-    return values[~missing] if missing.any() else values
-
-
-def codes_of(strings: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return the index of each string among the levels, -1 for a string that is not there."""
-    return import_pandas().Index(levels, dtype=object).get_indexer(strings)
-
-
 def _stacked(columns: list[str], table: Columns) -> np.ndarray:
     """Return the columns side by side, each contiguous: statistics run along columns."""
     return np.vstack([table[name] for name in columns]).T
@@ -416,11 +371,6 @@ def _stacked(columns: list[str], table: Columns) -> np.ndarray:
 
 def _filled(values: np.ndarray, fill: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), fill, values)
-
-
-def _impute_by_median(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    imputer = SimpleImputer(strategy="median")
-    return imputer.fit_transform(values), imputer.statistics_
 
 
 def _target_encoder(levels: list[np.ndarray], random_state) -> TargetEncoder:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skauc.preprocessing.kinds import ColumnType, ColumnValues
+from skauc.preprocessing.kinds import ColumnType, find_type, read_column, type_as
 from skauc.preprocessing.optional import import_pandas
 
 # Levels and words in fewer rows than this are ignored.
@@ -28,7 +28,17 @@ class Plan:
     """The part that a column goes to, and the levels or words that it keeps there."""
 
     part: str
-    levels: np.ndarray | None = None
+    levels: np.ndarray = field(default_factory=lambda: np.array([], dtype=object))
+
+
+@dataclass(frozen=True, eq=False)
+class UsedColumn:
+    """A column that becomes numbers."""
+
+    name: str
+    type: ColumnType
+    values: np.ndarray
+    plan: Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,82 +47,68 @@ class PlannedColumn:
 
     Attributes
     ----------
-    name : str
-        Its name.
-    type : ColumnType or None
-        Its kind and form; None if it is empty or dropped by the user.
-    read : ColumnValues or None
-        Its values.
-    plan : Plan or str
-        The part that it goes to, or the reason why it is dropped.
-    n_missing : int
-        Number of missing values, unparsed ones excluded.
-    unparsed : list of str
-        Up to five distinct examples of values that did not parse.
-    n_levels : int or None
-        Number of distinct values of a category or text.
+    report : dict
+        Its entry in `TablePreprocessor.column_report_`.
+    used : UsedColumn or None
+        None if it is dropped.
     """
 
-    name: str
-    type: ColumnType | None
-    read: ColumnValues | None
-    plan: Plan | str
-    n_missing: int
-    unparsed: list[str]
-    n_levels: int | None
-
-    @property
-    def is_used(self) -> bool:
-        """Whether the column becomes numbers."""
-        return isinstance(self.plan, Plan)
-
-    def report(self) -> dict:
-        """Return the entry of `TablePreprocessor.column_report_`."""
-        return {
-            "name": self.name,
-            "kind": None if self.type is None else self.type.kind,
-            "form": None if self.type is None else self.type.form,
-            "dropped": None if self.is_used else self.plan,
-            "n_missing": self.n_missing,
-            "n_unparsed": 0 if self.read is None else int(np.count_nonzero(self.read.unparsed)),
-            "unparsed": self.unparsed,
-            "n_levels": self.n_levels,
-        }
+    report: dict
+    used: UsedColumn | None
 
 
-def plan_column(column, found: ColumnType, read: ColumnValues, plan: Plan | str) -> PlannedColumn:
-    """Return a column with what its report says."""
-    n_unparsed = np.count_nonzero(read.unparsed)
-    examples = column[read.unparsed].astype(str).unique()[:MOST_EXAMPLES] if n_unparsed else ()
-    n_levels = None
-    if found.kind in ("category", "text"):
-        n_levels = len(set(read.values) - {""})
-    return PlannedColumn(
-        name=str(column.name),
-        type=found,
-        read=read,
-        plan=plan,
-        n_missing=int(np.count_nonzero(read.missing)) - int(n_unparsed),
-        unparsed=[str(value) for value in examples],
-        n_levels=n_levels,
-    )
-
-
-def choose_plan(read: ColumnValues, kind: str, *, has_target: bool, is_chosen: bool) -> Plan | str:
-    """Return the plan for a column, or the reason why it is dropped.
+def plan_column(column, wanted: str | None, *, has_target: bool) -> PlannedColumn:
+    """Read a column of the training table and decide what becomes of it.
 
     Parameters
     ----------
-    read : ColumnValues
-        The values.
-    kind : str
-        Their kind.
+    column : pandas.Series
+        The column.
+    wanted : {"numeric", "category", "date", "drop"} or None
+        What the user has chosen.
     has_target : bool
         Whether there are labels to encode levels by.
-    is_chosen : bool
-        Whether the user has named the kind. Row numbers are then kept.
     """
-    values = read.values
+    if wanted == "drop":
+        n_missing = int(column.isna().sum())
+        return PlannedColumn(_report(column.name, None, "is left out by `drop`", n_missing), None)
+    found = find_type(column) if wanted is None else type_as(column, wanted)
+    if found is None:
+        return PlannedColumn(_report(column.name, None, "is empty", len(column)), None)
+    read = read_column(column, found)
+    plan = _choose_plan(read.values, found.kind, has_target, wanted is not None)
+    n_unparsed = int(np.count_nonzero(read.unparsed))
+    n_missing = int(np.count_nonzero(read.missing)) - n_unparsed
+    examples = column[read.unparsed].astype(str).unique()[:MOST_EXAMPLES] if n_unparsed else ()
+    report = _report(column.name, found, plan if isinstance(plan, str) else None, n_missing) | {
+        "n_unparsed": n_unparsed,
+        "unparsed": [str(value) for value in examples],
+    }
+    if found.kind in ("category", "text"):
+        report["n_levels"] = len(set(read.values) - {""})
+    if isinstance(plan, str):
+        return PlannedColumn(report, None)
+    return PlannedColumn(report, UsedColumn(column.name, found, read.values, plan))
+
+
+def _report(name: str, found: ColumnType | None, dropped: str | None, n_missing: int) -> dict:
+    return {
+        "name": name,
+        "kind": None if found is None else found.kind,
+        "form": None if found is None else found.form,
+        "dropped": dropped,
+        "n_missing": n_missing,
+        "n_unparsed": 0,
+        "unparsed": [],
+        "n_levels": None,
+    }
+
+
+def _choose_plan(values: np.ndarray, kind: str, has_target: bool, is_chosen: bool) -> Plan | str:
+    """Return the plan for a column, or the reason why it is dropped.
+
+    Row numbers are kept if the user has chosen the kind.
+    """
     if _is_constant(values):
         return "has one value only"
     if kind == "text":

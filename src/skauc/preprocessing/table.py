@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skauc.exceptions import InvalidDataError
 from skauc.preprocessing.frames import as_frame
-from skauc.preprocessing.kinds import ColumnType, ColumnValues, find_type, read_column, type_as
+from skauc.preprocessing.kinds import ColumnType, ColumnValues, read_column
 from skauc.preprocessing.names import listed_columns
 from skauc.preprocessing.optional import import_pandas
 from skauc.preprocessing.overrides import check_overrides
@@ -26,7 +26,7 @@ from skauc.preprocessing.parts import (
     build_parts,
     names_out,
 )
-from skauc.preprocessing.plans import PlannedColumn, choose_plan, plan_column
+from skauc.preprocessing.plans import UsedColumn, plan_column
 
 
 class TablePreprocessor(TransformerMixin, BaseEstimator):
@@ -148,8 +148,12 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         wanted = check_overrides(self, list(frame.columns))
         validate_data(self, X, skip_check_array=True)
-        columns = [_planned(frame[name], wanted.get(name), y is not None) for name in frame.columns]
-        used = [column for column in columns if column.is_used]
+        has_target = y is not None
+        columns = [
+            plan_column(frame[name], wanted.get(name), has_target=has_target)
+            for name in frame.columns
+        ]
+        used = [column.used for column in columns if column.used is not None]
         if not used:
             raise InvalidDataError(
                 "No column of the table tells rows apart; got "
@@ -158,8 +162,12 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             )
         self.columns_ = {column.name: column.type.kind for column in used}
         self.forms_ = {column.name: column.type.form for column in used if column.type.form}
-        self.dropped_ = {column.name: column.plan for column in columns if not column.is_used}
-        self.column_report_ = [column.report() for column in columns]
+        self.column_report_ = [column.report for column in columns]
+        self.dropped_ = {
+            entry["name"]: entry["dropped"]
+            for entry in self.column_report_
+            if entry["dropped"] is not None
+        }
         parts, numbers = _fit_parts(used, y, self.random_state)
         self.parts_ = {part.name: part.state() for part in parts}
         self.n_samples_seen_ = len(frame)
@@ -281,24 +289,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _planned(column, wanted: str | None, has_target: bool) -> PlannedColumn:
-    """Read a column of the training table and decide what becomes of it."""
-    if wanted == "drop":
-        n_missing = int(column.isna().sum())
-        return PlannedColumn(column.name, None, None, "is left out by `drop`", n_missing, [], None)
-    found = find_type(column) if wanted is None else type_as(column, wanted)
-    if found is None:
-        return PlannedColumn(column.name, None, None, "is empty", len(column), [], None)
-    read = read_column(column, found)
-    plan = choose_plan(read, found.kind, has_target=has_target, is_chosen=wanted is not None)
-    return plan_column(column, found, read, plan)
-
-
-def _fit_parts(
-    columns: list[PlannedColumn], y, random_state
-) -> tuple[list[Part], list[np.ndarray]]:
+def _fit_parts(columns: list[UsedColumn], y, random_state) -> tuple[list[Part], list[np.ndarray]]:
     """Fit the parts that have columns; return them, and their numbers for the training rows."""
-    table = {column.name: column.read.values for column in columns}
+    table = {column.name: column.values for column in columns}
 
     def names(*parts: str) -> list[str]:
         return [column.name for column in columns if column.plan.part in parts]
@@ -341,5 +334,5 @@ def _with_gaps(values: np.ndarray, gaps: np.ndarray | None) -> np.ndarray:
     if values.dtype.kind == "M":
         return np.where(gaps, np.datetime64("NaT"), values)
     if values.dtype.kind == "b":
-        return np.where(gaps, None, values)
+        return np.where(gaps, np.array(None), values)
     return np.where(gaps, np.nan, values)

@@ -1,4 +1,4 @@
-"""Kernel RankSVM, with every row as a centre."""
+"""Kernel RankSVM: every row is a centre."""
 
 from skauc.rank_svm.estimator import KernelRankSVM
 

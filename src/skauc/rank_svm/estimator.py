@@ -1,4 +1,4 @@
-"""KernelRankSVM: every row a basis function, for two classes or graded relevance in queries."""
+"""KernelRankSVM: every row is a centre, for two classes or for graded relevance in queries."""
 
 from __future__ import annotations
 
@@ -17,94 +17,96 @@ from skauc.kernels import Kernel, Linear, Rows, check_kernel_parameters, make_ke
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, compare
+from skauc.support import quiet_overflow
 from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
 
 if TYPE_CHECKING:
     from skauc.rank_svm.problem import Solution
 
 
-GRADES_NEED_QUERIES = " If they are grades, pass `qid`, zeros where there are no queries."
+GRADES_NEED_QUERIES = " If they are grades, pass `qid`: zeros if there are no queries."
 
 
 def _has_two_classes(estimator) -> bool:
-    """Tell whether labels can be predicted; a model that is not fitted says so by itself."""
+    """Tell whether labels can be predicted, which is not the case for more than two grades."""
     if len(getattr(estimator, "classes_", ())) > 2:
         raise AttributeError(
-            f"This KernelRankSVM was fitted to {len(estimator.classes_)} grades, which it ranks "
-            "and does not predict. Use `decision_function`, or fit it to two classes."
+            f"This KernelRankSVM was fitted to {len(estimator.classes_)} grades. It ranks grades "
+            "and does not predict them. Use `decision_function`, or fit it to two classes."
         )
     return True
 
 
 class KernelRankSVM(RankingClassifier):
-    """Kernel RankSVM: maximises AUC, or ranks graded rows in queries, with every row as a centre.
+    """Kernel RankSVM with every row as a centre, for AUC or for graded relevance in queries.
 
     It minimises
 
         1/2 |f|^2 + C_pair/2 * sum over the pairs (i, j) of max(0, 1 - f_i + f_j)^2,
 
-    f(x) = sum_i beta_i k(x_i, x) over all rows. The pairs are those of a positive i and a negative
-    j or, with ``qid``, of two rows of one query where i has the higher grade. The scale-free C
-    gives C_pair = C * (number of rows) / (number of pairs), for two classes C * l / (p * n) as in
-    `SparseKernelAUC`; with weights w these are the sums of w_i and of w_i w_j. C_pair is the C of
-    the paper on sparse AUC maximisation and twice that of Kuo, Lee and Lin.
+    where f(x) = sum_i beta_i k(x_i, x) over all rows. A pair is a positive row i and a negative row
+    j. With ``qid``, it is two rows of the same query where i has the higher grade. The weight of a
+    pair is C_pair = C * (number of rows) / (number of pairs), which is C * l / (p * n) for two
+    classes, as in `SparseKernelAUC`. With weights w, these numbers are the sums of w_i and of
+    w_i w_j. C_pair is the C of the paper on sparse AUC maximisation, and twice the C of Kuo, Lee
+    and Lin. The label that sorts last is the positive class.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss against the regulariser, free of the number of rows. Between 0.1 and
-        100 on most data.
+        Weight of the loss against the regulariser. It does not depend on the number of rows. Good
+        values are between 0.1 and 100 for most data.
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
-        symmetric function of two blocks of rows that returns their kernel matrix.
+        symmetric function that returns the kernel matrix of two blocks of rows.
     gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is 1 / (n_features * variance of X), with the standard deviation in place of the
-        variance for "laplacian"; "auto" is 1 / n_features.
+        "scale" is 1 / (n_features * variance of X), or the standard deviation instead of the
+        variance for "laplacian". "auto" is 1 / n_features.
     degree : int, default=3
         Power of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial kernel.
     tol : float, default=1e-3
-        The fit ends when the gradient by beta is this share of what it was at zero, the paper's
-        rule, and polishing raises the objective by no more than 1e-5 of it.
+        The fit stops when the norm of the gradient with respect to beta is at most ``tol`` times
+        its value at zero, as in the paper, and polishing increases the objective by at most a
+        factor of 1 + 1e-5.
     max_iter : int, default=100
-        Most trust-region iterations.
+        Maximum number of trust-region iterations.
     cache_size : float, default=4000
-        Memory for the kernel matrix, in MB. Its upper triangle takes 2 * l^2 bytes (twice that up
-        to 5,000 rows); what does not fit is computed again for every product. The result does
+        Memory for the kernel matrix, in MB. Its upper triangle takes 2 * l^2 bytes (4 * l^2 up to
+        5,000 rows). The part that does not fit is recomputed for every product. The result does
         not depend on it.
     n_jobs : int or None, default=None
-        Threads, for BLAS and everything else together; None is 1 unless in a
-        `joblib.parallel_config` context, -1 is all. The result does not depend on it.
+        Number of threads, including those of BLAS. None means 1 unless in a
+        `joblib.parallel_config` context; -1 means all cores. The result does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, the positive one last; with ``qid``, the grades in ascending order.
+        The labels, the positive one last. With ``qid``, the grades in ascending order.
     support_ : ndarray of shape (n_support_,)
-        The rows whose coefficient is not zero: those in a violating pair.
+        Indices of the rows with a non-zero coefficient. These rows are in a violating pair.
     support_vectors_ : ndarray or CSR array of shape (n_support_, n_features)
         These rows.
     dual_coef_ : ndarray of shape (n_support_,)
         Their coefficients beta.
     n_support_ : int
-        Their number, after polishing.
+        Number of support vectors, after polishing.
     n_support_unpolished_ : int
-        Number of coefficients other than zero before polishing: the size of the model as Newton's
-        method leaves it.
+        Number of non-zero coefficients before polishing, as Newton's method leaves them.
     intercept_ : float
-        Minus the threshold of best balanced accuracy on the training rows; 0 for grades. It has no
-        part in the ranking.
+        Minus the threshold with the best balanced accuracy on the training rows; 0 for grades. It
+        does not affect the ranking.
     gamma_ : float or None
-        The kernel's gamma as a number, None where the kernel has none.
+        The gamma of the kernel as a number; None if the kernel has no gamma.
     objective_ : float
         The value of the objective.
     n_iter_ : int
-        Trust-region iterations.
+        Number of trust-region iterations.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features. Defined only if X has names that are all strings.
 
     See Also
     --------
@@ -112,13 +114,15 @@ class KernelRankSVM(RankingClassifier):
 
     Notes
     -----
-    Trust-region Newton steps by conjugate gradients, in the inner product of the function space:
-    one product with the kernel matrix an iteration, O(l^2) each, and O(l log l) for the pairs.
-    Polishing is the map beta = -C_pair r(f), r half the derivative of the loss by the scores, of
-    which the optimum is the fixed point. It gives exact zeros to the rows in no violating pair.
+    The objective is minimised by trust-region Newton steps. Conjugate gradients in the inner
+    product of the function space compute each step. An iteration of conjugate gradients takes one
+    product with the kernel matrix, O(l^2), and O(l log l) for the pairs. Polishing replaces beta by
+    -C_pair r(f), where r is half the derivative of the loss with respect to the scores. The optimum
+    is the fixed point of this map. Polishing gives rows in no violating pair a coefficient of
+    exactly zero.
 
-    Scale the features first: `StandardScaler` in a pipeline is the usual way. With queries,
-    cross-validate by `GroupKFold`, and pass ``qid`` on by metadata routing.
+    Scale the features first, for instance with `StandardScaler` in a pipeline. With queries,
+    cross-validate with `GroupKFold`, and pass ``qid`` by metadata routing.
 
     References
     ----------
@@ -176,16 +180,16 @@ class KernelRankSVM(RankingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows. float32 and float64 are used as they are, the rest becomes float64.
+            Training rows. float32 and float64 are used as they are; other types are converted to
+            float64.
         y : array-like of shape (n_samples,)
-            Labels, two different ones of any kind; with ``qid`` also grades, higher numbers for
-            rows that should rank higher.
+            Labels of two classes or, with ``qid``, grades. Higher grades rank higher.
         qid : array-like of shape (n_samples,), default=None
-            The query of each row: whole numbers in ascending order. Rows are compared within their
-            query alone. Queries of one grade are skipped, with a warning. Pass zeros to rank
+            The query of each row, as integers in ascending order. Only rows of the same query are
+            compared. Queries with a single grade are skipped with a warning. Pass zeros to rank
             grades without queries.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a pair weighs the product of its two.
+            Weights of the rows. The weight of a pair is the product of the weights of its rows.
 
         Returns
         -------
@@ -193,7 +197,7 @@ class KernelRankSVM(RankingClassifier):
             The fitted estimator.
         """
         self._check_parameters()
-        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
+        with unchanged_on_error(self), quiet_overflow():
             X, self.classes_, codes, weights = self._check_data(X, y, qid, sample_weight)
             queries = compare(codes, weights, qid)
             _warn_of_skipped(queries)
@@ -202,7 +206,7 @@ class KernelRankSVM(RankingClassifier):
         return self
 
     def _check_data(self, X, y, qid, sample_weight):
-        """Return clean rows, the labels there are, each row's place among them, and weights."""
+        """Return validated rows, the sorted labels, the index of each row's label, and weights."""
         if qid is not None:
             return check_graded(self, X, y, sample_weight)
         data = check_training(self, X, y, sample_weight, advice=GRADES_NEED_QUERIES)
@@ -213,7 +217,12 @@ class KernelRankSVM(RankingClassifier):
 
         data = WeightedRows(rows, queries.weights)
         kernel = make_kernel(
-            self.kernel, data, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            self.kernel,
+            data,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            names=getattr(self, "feature_names_in_", None),
         )
         solution = fit_ranking(
             kernel,
@@ -249,7 +258,7 @@ class KernelRankSVM(RankingClassifier):
 
     @available_if(_has_two_classes)
     def predict(self, X):
-        """Return the predicted labels; not for a model of more than two grades.
+        """Return the predicted labels. Not available for more than two grades.
 
         Parameters
         ----------
@@ -259,7 +268,7 @@ class KernelRankSVM(RankingClassifier):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Members of ``classes_``.
+            One of ``classes_`` per row.
         """
         return super().predict(X)
 
@@ -273,7 +282,7 @@ class KernelRankSVM(RankingClassifier):
         y : array-like of shape (n_samples,)
             True labels or grades.
         qid : array-like of shape (n_samples,), default=None
-            The query of each row: whole numbers in ascending order. Without it all rows are
+            The query of each row, as integers in ascending order. Without it, all rows are
             compared.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
@@ -281,9 +290,9 @@ class KernelRankSVM(RankingClassifier):
         Returns
         -------
         score : float
-            The share of pairs that ``decision_function(X)`` puts in the right order, ties counting
-            half. For two classes that is the area under the ROC curve. Queries of one grade have
-            no pairs.
+            The fraction of pairs that ``decision_function(X)`` puts in the right order. Ties count
+            one half. For two classes it is the area under the ROC curve. Queries with a single
+            grade have no pairs.
         """
         check_is_fitted(self)
         if qid is None and len(self.classes_) == 2:
@@ -300,7 +309,7 @@ def _warn_of_skipped(queries: Queries) -> None:
     if queries.n_skipped:
         warnings.warn(
             f"{queries.n_skipped} of {queries.n_all} queries have one grade only and are skipped: "
-            "they have no pairs to rank. Leave them out to be rid of this warning.",
+            "they have no pairs to rank. Leave them out to avoid this warning.",
             UserWarning,
             stacklevel=3,
         )

@@ -2,12 +2,12 @@
 
     E(f) = 1/2 |f|^2 + C_pair/2 * sum over the preferences (i, j) of max(0, 1 - f_i + f_j)^2,
 
-f = sum_i beta_i k(x_i, .) over all rows. A function is stored as an array of two rows, its
-coefficients beta and its scores K beta, and its inner product with another is beta.K.beta'. In that
-inner product the gradient is beta + C_pair r, with r half the derivative of the loss by the scores,
-and the Hessian I + C_pair H K is at least the identity. Conjugate gradients then take one product
-with K an iteration, where they take two with the Hessian by beta, K + C_pair K H K, whose condition
-is worse by that of K.
+where f = sum_i beta_i k(x_i, .) over all rows. A function is stored as an array of two rows: its
+coefficients beta and its scores K beta. Its inner product with another function is beta.K.beta'.
+With this inner product, the gradient is beta + C_pair r, where r is half the derivative of the loss
+with respect to the scores, and the Hessian I + C_pair H K is at least the identity. An iteration of
+conjugate gradients then takes one product with K. With the Hessian with respect to beta,
+K + C_pair K H K, it would take two, and the condition number would be worse by that of K.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -28,14 +27,15 @@ from skauc.kernels import Kernel, Linear, Rows
 from skauc.losses.graded_pairs import PairLoss, Preferences
 from skauc.rank_svm.queries import Queries
 from skauc.solvers.trust_region import iterate
+from skauc.support import cached_property
 
-# Polishing may raise the objective by this share of it at the most.
+# Largest relative increase of the objective that polishing may cause.
 POLISHING_LOSS = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class RankingPlace:
-    """A function with its objective and, when asked for, its gradient."""
+    """A function with its objective and, on demand, its gradient."""
 
     problem: RankingProblem
     vector: np.ndarray
@@ -54,20 +54,20 @@ class RankingPlace:
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """The gradient; its scores are the Euclidean gradient by beta."""
+        """The gradient. Its scores are the Euclidean gradient with respect to beta."""
         return self.problem.function(self.coef + self.problem.C_pair * self.pairs.residual)
 
 
 @dataclass(frozen=True, eq=False)
 class RankingProblem:
-    """The objective, over all functions that the rows span."""
+    """The objective over all functions that the rows span."""
 
     gram: GramMatrix
     preferences: Preferences
     C_pair: float
 
     def function(self, coef: np.ndarray) -> np.ndarray:
-        """Return the function of these coefficients."""
+        """Return the function with these coefficients."""
         return np.stack((coef, self.gram.product(coef)))
 
     def at(self, vector: np.ndarray) -> RankingPlace:
@@ -89,7 +89,7 @@ class RankingProblem:
         return float(left[0] @ right[1])
 
     def slopes(self, place: RankingPlace, direction: np.ndarray) -> tuple[float, float]:
-        """Return the first and the second derivative along a function, without a product."""
+        """Return the first and second derivatives along a function, without a kernel product."""
         scores = direction[1]
         slope = self.inner(place.vector, direction)
         slope += self.C_pair * float(place.pairs.residual @ scores)
@@ -98,9 +98,9 @@ class RankingProblem:
         return slope, curvature
 
     def polish(self, place: RankingPlace) -> RankingPlace:
-        """Replace beta by -C_pair r, which it is at the optimum: rows in no violating pair get 0.
+        """Replace beta by -C_pair r, its value at the optimum: 0 for rows in no violating pair.
 
-        That is a step of length one along the gradient, whose scores are known.
+        This is a step of length one against the gradient, whose scores are known.
         """
         coef = -self.C_pair * place.pairs.residual
         return self.at(np.stack((coef, place.scores - place.gradient[1])))
@@ -108,7 +108,7 @@ class RankingProblem:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where the iteration ended and, where that does no harm, the same polished."""
+    """The last iterate, and the same after polishing if that does not harm the objective."""
 
     place: RankingPlace
     unpolished: RankingPlace
@@ -116,7 +116,7 @@ class Solution:
 
 
 def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
-    """Minimise until the gradient by beta is ``tol`` of what it was, and polishing does no harm."""
+    """Minimise until the gradient is ``tol`` times its first length and polishing does no harm."""
     start = np.zeros((2, len(problem.preferences)))
     first = None
     for n_iter, place in enumerate(islice(iterate(problem, start), max_iter + 1)):
@@ -132,9 +132,10 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
     if n_iter == max_iter:
         warnings.warn(
             f"The trust-region method did not converge in max_iter={max_iter} iterations: the "
-            f"gradient is {length / first:.1e} of its first length (tol={tol:g}), and polishing "
-            f"changes the objective by {polished.value / place.value - 1:.0e} of it (at most "
-            f"{POLISHING_LOSS:g} is taken). Raise `max_iter`, lower `C`, or scale the features.",
+            f"gradient is {length / first:.1e} times its first length (tol={tol:g}), and polishing "
+            f"changes the objective by a factor of 1 + "
+            f"{polished.value / place.value - 1:.0e} (at most 1 + {POLISHING_LOSS:g} is "
+            "accepted). Raise `max_iter`, lower `C`, or scale the features.",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from sklearn.metrics import brier_score_loss
 
 from skauc.metrics import calibration_bins, cross_fitted_probabilities
-from skauc.report.curves import rounded
+from skauc.report.curves import significant
 from skauc.report.missing import Missing
-from skauc.report.rows import Rows
+from skauc.report.rows import LabelledRows
 from skauc.report.scored import LabelledScores
 from skauc.unwrapping import positive_probabilities
 
-_OWN = "These are the probabilities of the model itself (`predict_proba`)."
+_OWN = "These are the probabilities of the model itself (predict_proba)."
 _FITTED = (
     "The model gives scores and no probabilities. The probabilities shown here come from a "
     "logistic map of the scores (Platt scaling). It is fitted to four fifths of the test rows and "
@@ -36,11 +36,11 @@ class Calibration:
     brier: float
 
 
-def calibrate_scores(model, test: Rows, scored: LabelledScores) -> Calibration | Missing:
+def calibrate_scores(model, test: LabelledRows, scored: LabelledScores) -> Calibration | Missing:
     """Compare the probabilities of the model, or those of a logistic map, with the outcomes."""
     probabilities = positive_probabilities(model, test.X)
     is_own = probabilities is not None
-    if is_own:
+    if probabilities is not None:
         probabilities = probabilities[test.weights > 0]
     else:
         probabilities = cross_fitted_probabilities(scored.scores, scored.positive, scored.weights)
@@ -50,10 +50,10 @@ def calibrate_scores(model, test: Rows, scored: LabelledScores) -> Calibration |
     return Calibration(
         source=_OWN if is_own else _FITTED,
         is_own=is_own,
-        predicted=rounded(bins.predicted),
-        observed=rounded(bins.observed),
-        low=rounded(bins.low),
-        high=rounded(bins.high),
+        predicted=significant(bins.predicted),
+        observed=significant(bins.observed),
+        low=significant(bins.low),
+        high=significant(bins.high),
         n_rows=tuple(bins.n_rows.tolist()),
         brier=float(brier_score_loss(scored.positive, probabilities, sample_weight=scored.weights)),
     )

@@ -9,9 +9,10 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.engines.expansion import evaluate_expansion
+from skauc.model import Model
 from skauc.report.columns import Column, columns, row_values
 from skauc.report.missing import SEVERAL, Missing
-from skauc.report.rows import Rows
+from skauc.report.rows import LabelledRows
 from skauc.unwrapping import UnwrappedModel, as_dense
 
 _SAMPLE_ROWS = 4_000
@@ -30,7 +31,7 @@ class Centre:
 
 
 @dataclass(frozen=True)
-class ColumnValues:
+class CentreValues:
     """The values of a column at the two centres, and its usual value in the rows."""
 
     name: str
@@ -47,7 +48,7 @@ class TypicalCentres:
     ----------
     positive, negative : Centre
         The centres.
-    columns : tuple of ColumnValues
+    columns : tuple of CentreValues
         The columns that the model uses, those with the largest difference first.
     n_columns : int
         Number of columns that the model uses, including those that are not in `columns`.
@@ -55,12 +56,15 @@ class TypicalCentres:
 
     positive: Centre
     negative: Centre
-    columns: tuple[ColumnValues, ...]
+    columns: tuple[CentreValues, ...]
     n_columns: int
 
 
 def typical_centres(
-    unwrapped: UnwrappedModel, train: Rows | None, test: Rows, unused: frozenset[str] = frozenset()
+    unwrapped: UnwrappedModel,
+    train: LabelledRows | None,
+    test: LabelledRows,
+    unused: frozenset[str] = frozenset(),
 ) -> TypicalCentres | Missing:
     """Find the centre that is most similar to the rows of each class.
 
@@ -74,13 +78,14 @@ def typical_centres(
         return SEVERAL
     if model is None or len(model.coef) == 0:
         return Missing(f"{type(classifier).__name__} has no centres.")
-    indices = _most_typical(unwrapped, test)
+    indices = _most_typical(unwrapped, model, test)
     centres = as_dense(model.centres[list(indices)])
     found = [
-        _in_table_units(unwrapped, train, index, centre)
+        values
         for index, centre in zip(indices, centres, strict=True)
+        if (values := _in_table_units(unwrapped, model, train, index, centre)) is not None
     ]
-    if None in found:
+    if len(found) < 2:
         return Missing(
             "Centres cannot be shown in the units of the table: the preprocessing has no inverse "
             "and the training rows are not available. Pass the training rows to show them."
@@ -95,10 +100,10 @@ def typical_centres(
     return TypicalCentres(positive, negative, shown[:_MOST_COLUMNS], len(shown))
 
 
-def _most_typical(unwrapped: UnwrappedModel, test: Rows) -> tuple[int, int]:
+def _most_typical(unwrapped: UnwrappedModel, model: Model, test: LabelledRows) -> tuple[int, int]:
     """Return the indices of the centres for the positive and the negative class."""
     sample = test.balanced_sample(_SAMPLE_ROWS)
-    model, rows = unwrapped.model, unwrapped.scaled(sample.X)
+    rows = unwrapped.scaled(sample.X)
     similarity = evaluate_expansion(model.kernel, model.centres, np.eye(len(model.coef)), rows)
     positive = sample.positive
     difference = similarity[positive].mean(axis=0) - similarity[~positive].mean(axis=0)
@@ -112,25 +117,29 @@ def _argmax_among(values: np.ndarray, allowed: np.ndarray) -> int:
 
 
 def _in_table_units(
-    unwrapped: UnwrappedModel, train: Rows | None, index: int, centre: np.ndarray
+    unwrapped: UnwrappedModel,
+    model: Model,
+    train: LabelledRows | None,
+    index: int,
+    centre: np.ndarray,
 ) -> tuple[list, str] | None:
     """Return the values of a centre and a sentence on their source, None if there are none."""
-    undone = _undone(unwrapped, centre)
+    undone = _undone(unwrapped, model, centre)
     if train is None:
         return undone
-    row = int(unwrapped.model.indices[index])
+    row = int(model.indices[index])
     if 0 <= row < len(train) and _is_row(unwrapped, train, row, centre):
         return row_values(train.X, row), f"Row {row:,} of the training rows."
     if undone is not None:
         return undone
-    row = _nearest_row(unwrapped, train, centre)
+    row = _nearest_row(unwrapped, model, train, centre)
     return row_values(train.X, row), f"The nearest training row, row {row:,}."
 
 
-def _undone(unwrapped: UnwrappedModel, centre: np.ndarray) -> tuple[list, str] | None:
+def _undone(unwrapped: UnwrappedModel, model: Model, centre: np.ndarray) -> tuple[list, str] | None:
     """Undo the scaling and the preprocessing of a centre; None if that is not possible."""
     source, beyond = "Its own values.", ""
-    scaling = unwrapped.model.scaling
+    scaling = model.scaling
     if scaling is not None:
         centre = scaling.rotate_back(centre[None])[0]
     if scaling is not None and scaling.ranks is not None:
@@ -151,14 +160,16 @@ def _undone(unwrapped: UnwrappedModel, centre: np.ndarray) -> tuple[list, str] |
     return list(centre), source + beyond
 
 
-def _is_row(unwrapped: UnwrappedModel, train: Rows, row: int, centre: np.ndarray) -> bool:
+def _is_row(unwrapped: UnwrappedModel, train: LabelledRows, row: int, centre: np.ndarray) -> bool:
     seen = as_dense(unwrapped.scaled(train.take(np.array([row])).X))
     return np.allclose(seen[0], centre, rtol=1e-5, atol=1e-8)
 
 
-def _nearest_row(unwrapped: UnwrappedModel, train: Rows, centre: np.ndarray) -> int:
+def _nearest_row(
+    unwrapped: UnwrappedModel, model: Model, train: LabelledRows, centre: np.ndarray
+) -> int:
     rows = unwrapped.scaled(train.X)
-    scales = getattr(unwrapped.model.kernel, "scales", None)
+    scales = getattr(model.kernel, "scales", None)
     scales = np.ones(rows.shape[1]) if scales is None else scales
     scaled = rows @ sparse.diags_array(scales) if sparse.issparse(rows) else rows * scales
     scaled = sparse.csr_matrix(scaled) if sparse.issparse(scaled) else scaled
@@ -166,8 +177,8 @@ def _nearest_row(unwrapped: UnwrappedModel, train: Rows, centre: np.ndarray) -> 
 
 
 def _column_values(
-    rows: Rows, positive: list, negative: list, unused: frozenset[str]
-) -> tuple[ColumnValues, ...]:
+    rows: LabelledRows, positive: list, negative: list, unused: frozenset[str]
+) -> tuple[CentreValues, ...]:
     """Compare the centres in each used column. The largest difference comes first."""
     sample = rows.random_sample(_ROWS_FOR_USUAL)
     weights = sample.weights
@@ -178,7 +189,7 @@ def _column_values(
         distances.append(_distance(column, weights, positive[i], negative[i]))
         usual = column.raw[_usual_row(column, weights)]
         found.append(
-            ColumnValues(column.name, plain(positive[i]), plain(negative[i]), plain(usual))
+            CentreValues(column.name, plain(positive[i]), plain(negative[i]), plain(usual))
         )
     order = np.argsort(-np.array(distances), kind="stable")
     return tuple(found[i] for i in order)

@@ -9,8 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from skauc.explain.columns import column_names
+from skauc.support import mix_bits, spread
+
 # Only the first columns of wider tables are checked.
-MOST_COLUMNS = 2_000
+MOST_CHECKED = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +41,6 @@ class Column:
     is_float: bool
 
 
-def column_names(X) -> list[str]:
-    """Return the names of the columns; x0, x1 and so on if they have none."""
-    named = getattr(X, "columns", None)
-    n_columns = np.shape(X)[1]
-    return [f"x{i}" for i in range(n_columns)] if named is None else [str(name) for name in named]
-
-
 def row_values(X, row: int) -> list:
     """Return the values of one row."""
     taken = _safe_indexing(X, [int(row)])
@@ -55,7 +51,7 @@ def row_values(X, row: int) -> list:
     return [np.asarray(_safe_indexing(taken, i, axis=1))[0] for i in range(taken.shape[1])]
 
 
-def columns(X, most: int | None = MOST_COLUMNS) -> Iterator[Column]:
+def columns(X, most: int | None = MOST_CHECKED) -> Iterator[Column]:
     """Yield the first ``most`` columns, or all of them if ``most`` is None."""
     names = column_names(X)[:most]
     X = X.tocsc() if sparse.issparse(X) else X
@@ -89,7 +85,7 @@ def with_column_from(X, column: int, Y, rows: np.ndarray):
     X and Y are tables of the same kind and columns. Raises TypeError for an unknown kind of table.
     """
     if isinstance(X, list):
-        X, Y = np.asarray(X), np.asarray(Y)
+        X, Y = _as_array(X), _as_array(Y)
     if sparse.issparse(X):
         parts = [X[:, :column], Y[rows][:, [column]], X[:, column + 1 :]]
         return sparse.hstack(parts, format="csr")
@@ -105,6 +101,12 @@ def with_column_from(X, column: int, Y, rows: np.ndarray):
     if hasattr(X, "with_columns"):  # polars
         return X.with_columns(values.alias(X.columns[column]))
     raise TypeError(f"columns of a {type(X).__name__} cannot be replaced")
+
+
+def _as_array(rows: list) -> np.ndarray:
+    """Convert a list of rows. Numbers beside texts stay numbers."""
+    array = np.asarray(rows)
+    return np.asarray(rows, dtype=object) if array.dtype.kind == "U" else array
 
 
 def _hashes(column: np.ndarray) -> np.ndarray:
@@ -142,8 +144,5 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 
 def _mixed(bits: np.ndarray, column) -> np.ndarray:
-    """Hash values together with the index of their column (the finaliser of SplitMix64)."""
-    mixed = bits + (column + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed
+    """Hash values together with the index of their column."""
+    return mix_bits(bits + spread(column + np.uint64(1)))

@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 import skauc
 from skauc.exceptions import InvalidDataError
+from skauc.explain.columns import column_names
 from skauc.metrics import auc_interval, curve_bands, operating_points
 from skauc.report.calibration import Calibration, calibrate_scores
 from skauc.report.centres import TypicalCentres, typical_centres
-from skauc.report.columns import column_names
 from skauc.report.curves import Curve, Histogram, histogram, precision_recall_curve, roc_curve
 from skauc.report.data_warnings import DataWarning, describe_checks, find_warnings
 from skauc.report.importance import Importance, column_importance
 from skauc.report.missing import Missing
 from skauc.report.model_summary import ModelSummary, summarise_model
-from skauc.report.rows import Rows, check_labelled_rows
+from skauc.report.rows import LabelledRows, check_labelled_rows
 from skauc.report.scored import LabelledScores, Score, main_scores
 from skauc.report.sizes import Sizes, auc_by_size
 from skauc.report.threshold_table import ThresholdTable, own_threshold, threshold_table
@@ -146,6 +146,7 @@ def make_report_content(
     unwrapped = unwrap(model)
     data = _summarise_data(model.classes_ if labels is None else labels, test, train, sample_weight)
     importance = column_importance(model, unwrapped, test)
+    unused = _unused(importance)
     return ReportContent(
         title=f"How well “{data.positive_label}” is ranked" if title is None else str(title),
         made=datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -160,6 +161,7 @@ def make_report_content(
             all_scores,
             interval,
             unwrapped.train_auc,
+            unused,
         ),
         checks=describe_checks(train, test),
         roc=roc_curve(points, bands),
@@ -169,7 +171,7 @@ def make_report_content(
         calibration=calibrate_scores(model, test, scored),
         sizes=auc_by_size(unwrapped, test),
         importance=importance,
-        centres=typical_centres(unwrapped, train, test, _unused(importance)),
+        centres=typical_centres(unwrapped, train, test, unused),
     )
 
 
@@ -177,7 +179,9 @@ def _unused(importance: Importance | Missing) -> frozenset[str]:
     return frozenset() if isinstance(importance, Missing) else frozenset(importance.unused)
 
 
-def _summarise_data(labels, test: Rows, train: Rows | None, sample_weight) -> DataSummary:
+def _summarise_data(
+    labels, test: LabelledRows, train: LabelledRows | None, sample_weight
+) -> DataSummary:
     return DataSummary(
         positive_label=str(labels[1]),
         negative_label=str(labels[0]),

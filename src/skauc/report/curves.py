@@ -44,11 +44,11 @@ def roc_curve(points: OperatingPoints, bands: Bands) -> Curve:
     """Return the ROC curve."""
     shown = points.thinned(MOST_POINTS)
     return Curve(
-        rounded(shown.false_positive_rate),
-        rounded(shown.recall),
-        rounded(bands.false_positive_rate),
-        rounded(bands.recall_low),
-        rounded(bands.recall_high),
+        significant(shown.false_positive_rate),
+        significant(shown.recall),
+        significant(bands.false_positive_rate),
+        significant(bands.recall_low),
+        significant(bands.recall_high),
     )
 
 
@@ -56,11 +56,11 @@ def precision_recall_curve(points: OperatingPoints, bands: Bands) -> Curve:
     """Return the precision-recall curve."""
     shown = points.thinned(MOST_POINTS)
     return Curve(
-        rounded(shown.recall[1:]),
-        rounded(shown.precision[1:]),
-        rounded(bands.recall),
-        rounded(bands.precision_low),
-        rounded(bands.precision_high),
+        significant(shown.recall[1:]),
+        significant(shown.precision[1:]),
+        significant(bands.recall),
+        significant(bands.precision_low),
+        significant(bands.precision_high),
     )
 
 
@@ -72,10 +72,13 @@ def histogram(scored: LabelledScores, is_probability: bool) -> Histogram:
     bins = score_histogram(scores, scored.positive, scored.weights)
     edges = expit(bins.edges) if is_probability else bins.edges
     return Histogram(
-        is_probability, rounded(edges, digits=10), rounded(bins.positives), rounded(bins.negatives)
+        is_probability,
+        significant(edges, digits=10),
+        significant(bins.positives),
+        significant(bins.negatives),
     )
 
 
-def rounded(values, digits: int = 5) -> tuple[float, ...]:
+def significant(values, digits: int = 5) -> tuple[float, ...]:
     """Return Python floats with this many significant digits."""
     return tuple(float(f"{value:.{digits}g}") for value in np.asarray(values).tolist())

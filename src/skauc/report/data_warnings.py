@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.explain.columns import column_names
 from skauc.metrics import AUCInterval
 from skauc.metrics.area import weighted_auc
 from skauc.report.column_auc import column_auc
-from skauc.report.columns import MOST_COLUMNS, column_names, columns, row_hashes
-from skauc.report.rows import Rows
+from skauc.report.columns import MOST_CHECKED, columns, row_hashes
+from skauc.report.rows import LabelledRows
 
 LEAK_AUC = 0.99
 FEW_ROWS = 50
@@ -33,14 +34,18 @@ class DataWarning:
 
 
 def find_warnings(
-    train: Rows | None,
-    test: Rows,
+    train: LabelledRows | None,
+    test: LabelledRows,
     labels: tuple[str, str],
     scores: np.ndarray,
     interval: AUCInterval,
     train_auc: float | None,
+    unused: frozenset[str] = frozenset(),
 ) -> tuple[DataWarning, ...]:
-    """Check the columns, the rows that are in both tables, and the numbers of rows."""
+    """Check the columns, the rows that are in both tables, and the numbers of rows.
+
+    An identifier is not reported if the model does not use it.
+    """
     rows = test if train is None else train
     found = [
         *_leaks(rows),
@@ -49,19 +54,19 @@ def find_warnings(
         *_common_positives(test, labels),
         *_chance(interval),
         *_overfit(interval, train_auc),
-        *_useless_columns(rows),
+        *_useless_columns(rows, unused),
     ]
     return tuple(sorted(found, key=lambda warning: warning.level != "serious"))
 
 
-def leak_suspects(rows: Rows) -> list[tuple[float, str]]:
+def leak_suspects(rows: LabelledRows) -> list[tuple[float, str]]:
     """Return the columns that rank suspiciously well on their own, with their AUC, best first."""
     sample = rows.balanced_sample(_SAMPLE_ROWS)
     ranked = ((column_auc(column, sample.positive), column.name) for column in columns(sample.X))
     return sorted((auc, name) for auc, name in ranked if auc > LEAK_AUC)[::-1]
 
 
-def _leaks(rows: Rows) -> list[DataWarning]:
+def _leaks(rows: LabelledRows) -> list[DataWarning]:
     suspects = leak_suspects(rows)
     if not suspects:
         return []
@@ -78,11 +83,13 @@ def _leaks(rows: Rows) -> list[DataWarning]:
     ]
 
 
-def _duplicates(train: Rows | None, test: Rows, scores, interval) -> list[DataWarning]:
+def _duplicates(
+    train: LabelledRows | None, test: LabelledRows, scores, interval
+) -> list[DataWarning]:
     if train is None:
         return []
     repeated = np.isin(row_hashes(test.X), row_hashes(train.X))
-    n_repeated = np.count_nonzero(repeated)
+    n_repeated = int(np.count_nonzero(repeated))
     if n_repeated == 0:
         return []
     rest = ~repeated
@@ -103,8 +110,8 @@ def _duplicates(train: Rows | None, test: Rows, scores, interval) -> list[DataWa
     ]
 
 
-def _few_rows(test: Rows, interval: AUCInterval) -> list[DataWarning]:
-    n_positive = np.count_nonzero(test.positive)
+def _few_rows(test: LabelledRows, interval: AUCInterval) -> list[DataWarning]:
+    n_positive = int(np.count_nonzero(test.positive))
     counts = {"positive": n_positive, "negative": len(test.positive) - n_positive}
     return [
         DataWarning(
@@ -120,7 +127,7 @@ def _few_rows(test: Rows, interval: AUCInterval) -> list[DataWarning]:
     ]
 
 
-def _common_positives(test: Rows, labels: tuple[str, str]) -> list[DataWarning]:
+def _common_positives(test: LabelledRows, labels: tuple[str, str]) -> list[DataWarning]:
     share = np.mean(test.positive)
     if share < COMMON_SHARE:
         return []
@@ -167,14 +174,16 @@ def _overfit(interval: AUCInterval, train_auc) -> list[DataWarning]:
     ]
 
 
-def _useless_columns(rows: Rows) -> list[DataWarning]:
+def _useless_columns(rows: LabelledRows, unused: frozenset[str]) -> list[DataWarning]:
     sample = rows.balanced_sample(_SAMPLE_ROWS)
     constant, identifiers = [], []
     for column in columns(sample.X):
         n_distinct = len(np.unique(column.values))
         if n_distinct == 1:
             constant.append(column.name)
-        elif n_distinct == len(sample.positive) >= FEWEST_IDENTIFIERS and not column.is_float:
+        elif column.name in unused or column.is_float:
+            continue
+        elif n_distinct == len(sample) >= FEWEST_IDENTIFIERS:
             identifiers.append(column.name)
     found = []
     if identifiers:
@@ -200,10 +209,10 @@ def _useless_columns(rows: Rows) -> list[DataWarning]:
     return found
 
 
-def describe_checks(train: Rows | None, test: Rows) -> str:
+def describe_checks(train: LabelledRows | None, test: LabelledRows) -> str:
     """Describe what was checked, and what could not be checked."""
     n_columns = len(column_names(test.X))
-    part = f"the first {MOST_COLUMNS:,} of " if n_columns > MOST_COLUMNS else ""
+    part = f"the first {MOST_CHECKED:,} of " if n_columns > MOST_CHECKED else ""
     sentence = (
         f"Checked: columns with an AUC above {LEAK_AUC} on their own, constant columns and "
         f"identifiers (in {part}{n_columns:,} columns); fewer than {FEW_ROWS} rows of a class; "

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def number(value: float | str) -> str:
+def format_number(value: float | str) -> str:
     """Format a number with four significant digits, or three below 1. Texts are unchanged."""
     if isinstance(value, str):
         return value
     if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
+        return f"{int(value):,}".replace("-", "−")
     text = f"{value:.{4 if abs(value) >= 1 else 3}g}"
-    return text.replace("e-0", "e-").replace("e+0", "e")
+    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -22,8 +22,8 @@ def percent(share: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Format a difference of AUCs with three decimals."""
-    return f"{value:.3f}".replace("-0.000", "0.000").replace("-", "−")
+    """Format a difference of AUCs with four decimals."""
+    return f"{value:.4f}".replace("-0.0000", "0.0000").replace("-", "−")
 
 
 def breakable(name: str):
@@ -41,3 +41,8 @@ def few(values: Iterable, most: int = 21) -> list:
         return values
     indices = sorted({round(i * (len(values) - 1) / (most - 1)) for i in range(most)})
     return [values[i] for i in indices]
+
+
+def more_columns(count: int) -> str:
+    """Return the summary of a table that is closed at first."""
+    return "1 more column" if count == 1 else f"{count:,} more columns"

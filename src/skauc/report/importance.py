@@ -12,17 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from skauc.explain.columns import column_names
 from skauc.metrics.intervals import auc_drop
 from skauc.report.column_auc import column_auc
-from skauc.report.columns import column_names, columns, with_column_from
+from skauc.report.columns import columns, with_column_from
 from skauc.report.missing import Missing
-from skauc.report.rows import Rows
+from skauc.report.rows import LabelledRows
 from skauc.unwrapping import UnwrappedModel, ranking_scores
 
 N_REPEATS = 5
 # Bounds on the cost: columns, rows per column and repeat, and rows x max(columns, centres) of all
 # repeats together.
-MOST_COLUMNS = 50
+MOST_SHUFFLED = 50
 _MOST_ROWS = 2_000
 _FEWEST_ROWS = 200
 _MOST_CELLS = 5_000_000
@@ -61,7 +62,7 @@ class Importance:
     n_repeats: int
 
 
-def column_importance(model, unwrapped: UnwrappedModel, test: Rows) -> Importance | Missing:
+def column_importance(model, unwrapped: UnwrappedModel, test: LabelledRows) -> Importance | Missing:
     """Shuffle each column of the test rows in turn and measure the drop of the AUC."""
     rows = test.take(np.flatnonzero(test.weights > 0)) if (test.weights == 0).any() else test
     sample = rows.balanced_sample(_n_rows(unwrapped, np.shape(rows.X)[1]))
@@ -83,7 +84,7 @@ def column_importance(model, unwrapped: UnwrappedModel, test: Rows) -> Importanc
         if np.allclose(others, scores, rtol=1e-9, atol=1e-12 * spread):
             unused.append(names[i])
             continue
-        drop = auc_drop(scores[0], others, sample.positive, sample.weights)
+        drop = auc_drop(scores[0], list(others), sample.positive, sample.weights)
         important.append(ImportantColumn(names[i], drop.drop, drop.low, drop.high))
     return Importance(
         columns=tuple(sorted(important, key=lambda column: -column.drop)),
@@ -104,10 +105,10 @@ def _n_rows(unwrapped: UnwrappedModel, n_columns: int) -> int:
     return int(np.clip(affordable, _FEWEST_ROWS, _MOST_ROWS))
 
 
-def _tested_columns(sample: Rows) -> list[int]:
+def _tested_columns(sample: LabelledRows) -> list[int]:
     """Return all columns, or those with the best AUC on their own if there are too many."""
     n_columns = np.shape(sample.X)[1]
-    if n_columns <= MOST_COLUMNS:
+    if n_columns <= MOST_SHUFFLED:
         return list(range(n_columns))
     aucs = np.array([column_auc(column, sample.positive) for column in columns(sample.X)])
-    return sorted(np.argsort(-aucs, kind="stable")[:MOST_COLUMNS].tolist())
+    return sorted(np.argsort(-aucs, kind="stable")[:MOST_SHUFFLED].tolist())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skauc.archive import write_atomically
 from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.report.content import ReportContent, make_report_content
-from skauc.report.formatting import breakable, few, number, percent, signed
+from skauc.report.formatting import breakable, few, format_number, more_columns, percent, signed
 from skauc.report.missing import Missing
 
 if TYPE_CHECKING:
@@ -198,11 +198,11 @@ def _environment() -> Environment:
     environment.filters |= {
         "breakable": breakable,
         "few": few,
-        "number": number,
+        "number": format_number,
         "signed": signed,
     }
     environment.tests["missing"] = lambda part: isinstance(part, Missing)
-    environment.globals["zip"] = zip
+    environment.globals |= {"more_columns": more_columns, "zip": zip}
     return environment
 
 
@@ -233,7 +233,7 @@ def _static(name: str) -> str:
 def _bins(content: ReportContent) -> list[tuple]:
     bins = content.histogram
     ends = zip(bins.edges, bins.edges[1:], strict=False)
-    names = (f"{number(low)} to {number(high)}" for low, high in ends)
+    names = (f"{format_number(low)} to {format_number(high)}" for low, high in ends)
     return list(zip(names, bins.positives, bins.negatives, strict=True))
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from skauc.exceptions import InvalidDataError
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LabelledRows:
     """A table of any kind, with a mask of its positive rows and a weight per row."""
 
     X: Any
@@ -22,11 +23,13 @@ class Rows:
     def __len__(self) -> int:
         return len(self.positive)
 
-    def take(self, indices: np.ndarray) -> Rows:
+    def take(self, indices: np.ndarray) -> LabelledRows:
         """Return the rows with these indices."""
-        return Rows(_safe_indexing(self.X, indices), self.positive[indices], self.weights[indices])
+        return LabelledRows(
+            _safe_indexing(self.X, indices), self.positive[indices], self.weights[indices]
+        )
 
-    def balanced_sample(self, most: int) -> Rows:
+    def balanced_sample(self, most: int) -> LabelledRows:
         """Return at most ``most`` rows in their order, with up to half from the rarer class.
 
         The share of each class changes. Use it for quantities that do not depend on the shares:
@@ -36,7 +39,7 @@ class Rows:
             return self
         return self.take(_balanced_indices(self.positive, most))
 
-    def random_sample(self, most: int) -> Rows:
+    def random_sample(self, most: int) -> LabelledRows:
         """Return at most ``most`` rows in their order. Each row has the same chance."""
         if len(self) <= most:
             return self
@@ -55,7 +58,7 @@ def _balanced_indices(positive: np.ndarray, most: int) -> np.ndarray:
     return np.sort(np.concatenate(chosen))
 
 
-def check_labelled_rows(model, X, y, which: str, sample_weight=None) -> Rows:
+def check_labelled_rows(model, X, y, which: str, sample_weight=None) -> LabelledRows:
     """Check labels against a model and return the rows. ``which`` is "test" or "train"."""
     if y is None:
         raise InvalidDataError(
@@ -75,4 +78,5 @@ def check_labelled_rows(model, X, y, which: str, sample_weight=None) -> Rows:
             f"fitted to {model.classes_.tolist()}. Remove these rows, or map their labels."
         )
     weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight).ravel()
-    return Rows(X, labels == model.classes_[1], weights)
+    X = X.tocsr() if sparse.issparse(X) else X
+    return LabelledRows(X, labels == model.classes_[1], weights)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from skauc.metrics import auc_interval
 from skauc.report.missing import SEVERAL, Missing
-from skauc.report.rows import Rows
+from skauc.report.rows import LabelledRows
 from skauc.unwrapping import UnwrappedModel
 
 _SAMPLE_ROWS = 60_000
@@ -27,7 +27,7 @@ class Sizes:
     cv_auc: tuple[float, ...]
 
 
-def auc_by_size(unwrapped: UnwrappedModel, test: Rows) -> Sizes | Missing:
+def auc_by_size(unwrapped: UnwrappedModel, test: LabelledRows) -> Sizes | Missing:
     """Score the test rows at each size on the path of the model."""
     classifier = unwrapped.classifier
     if classifier is None:

@@ -1,22 +1,23 @@
-"""The 1-slack cutting plane method: a convex risk is learnt from its tangent planes.
+"""The 1-slack cutting plane method, which approximates a convex risk by its tangent planes.
 
 It minimises 1/2 |w|^2 + C R(w), where the risk R is the largest of very many planes,
 
     R(w) = max over c of offset_c - <w, d_c>,
 
-and an *oracle* returns the largest one at a given w. Over the planes seen so far, one slack xi
-stands for the risk; the *master problem*
+and an *oracle* returns the largest plane at a given w. For the planes seen so far, one slack xi
+replaces the risk. The *master problem*
 
     min 1/2 |w|^2 + C xi   subject to   <w, d_t> + xi >= offset_t for every plane t
 
-is a small quadratic programme and its value a lower bound. Its solution is w = C sum_t mix_t d_t
-with mix >= 0 and sum 1. The next plane is taken a *step* of the way from the best w so far to that
-solution: all the way in Joachims' method. After less than that either the best objective falls or
-the master problem's at that point rises, by at least a fraction step / 2 of the gap between them,
-so the method converges as well, in fewer rounds on most data. It ends when the best w is within
-C * tol of the bound. The plane of c = 0, by which no risk is negative, is there from the start.
+is a small quadratic program. Its value is a lower bound of the minimum, and its solution is w = C
+sum_t mix_t d_t with mix >= 0 and sum 1. The next plane is computed at a point between the best w so
+far and that solution, at a fraction *step* of the way. In the method of Joachims the step is 1.
+With a smaller step, either the best objective decreases or the master problem's value at that point
+increases, by at least a fraction step / 2 of the gap between them. So the method still converges,
+and takes fewer rounds on most data. It stops when the best w is within C * tol of the bound. The
+plane c = 0, which keeps the risk from being negative, is included from the start.
 
-Values in this module are divided by C: they are in units of the risk.
+Values in this module are divided by C, so they are in units of the risk.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
@@ -32,23 +33,25 @@ from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.losses.roc_area import Cut
 
-# Rounds after which a plane that takes no part in the solution is dropped.
+if TYPE_CHECKING:
+    from skauc.losses.roc_area import Cut  # which loads numba
+
+# A plane that is not part of the solution for this many rounds is dropped.
 IDLE_ROUNDS = 50
-# Part of the tolerance that the master problem may leave.
+# Fraction of the tolerance that is left to the master problem.
 MASTER_SHARE = 0.01
 MOST_PULLS = 20
-# Square of kappa in `mix_planes`. A smaller one takes fewer steps and loses more digits: 1e-3
-# takes two or three and leaves about 1e-13.
+# Square of kappa in `mix_planes`. A smaller value takes fewer steps and loses more digits. 1e-3
+# takes two or three steps and is accurate to about 1e-13.
 PULL = 1e-3
 
 
 class Space(Protocol):
-    """Where w lives. Vectors are arrays that can be added and multiplied by numbers."""
+    """The vector space of w. Vectors are arrays that can be added and scaled."""
 
     def zero(self) -> np.ndarray:
-        """Return the vector of zeros."""
+        """Return the zero vector."""
 
     def vector(self, coef: np.ndarray) -> np.ndarray:
         """Return sum_i coef_i x_i over the rows x_i."""
@@ -62,7 +65,7 @@ class Space(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The best w so far, its scores and objective, and by how much it may miss the minimum."""
+    """The best w so far, its scores and objective, and a bound of its gap to the minimum."""
 
     vector: np.ndarray
     scores: np.ndarray
@@ -84,13 +87,18 @@ def minimise_by_planes(
     max_iter: int,
     report: Report = lambda solution: False,
 ) -> Solution:
-    """Minimise 1/2 |w|^2 + C R(w), by the rounds of the module's docstring.
+    """Minimise 1/2 |w|^2 + C R(w), as described in the docstring of the module.
 
-    The first plane is the one at zero. Each round: solve the master problem, score the rows a
-    ``step`` of the way from the best w to its solution, ask the oracle for the plane there, tell
-    ``report`` how it stands, stop if it wants so or if the gap between the best objective and the
-    best bound is at most ``tol``, drop planes that were idle for long, add the new one. Zero itself
-    is never the best: it ranks nothing, however close to the minimum it may be.
+    The first plane is computed at zero. Each round
+
+    1. solves the master problem,
+    2. scores the rows at a fraction ``step`` of the way from the best w to the solution,
+    3. asks the oracle for the plane there,
+    4. stops if ``report`` asks for it, or if the gap between the best objective and the best bound
+       is at most ``tol``,
+    5. drops planes that were idle for long, and adds the new one.
+
+    The zero vector is never returned, however close to the minimum, because it ranks nothing.
     """
     planes = _Planes(space, C)
     best = space.zero()
@@ -112,8 +120,8 @@ def minimise_by_planes(
         planes.add(cut)
     warnings.warn(
         f"The cutting plane method did not converge in max_iter={max_iter} rounds: the mean hinge "
-        f"may be {least - bound:.1e} too large, tol={tol:g}. Raise `max_iter` or `tol`, lower `C`, "
-        "or scale the features.",
+        f"may be {least - bound:.1e} too large (tol={tol:g}). Raise `max_iter` or `tol`, lower "
+        "`C`, or scale the features.",
         ConvergenceWarning,
         stacklevel=2,
     )
@@ -121,7 +129,7 @@ def minimise_by_planes(
 
 
 class _Planes:
-    """The planes seen and not yet dropped, as vectors C d_t, with their inner products."""
+    """The planes that are kept, as vectors C d_t, with their inner products."""
 
     def __init__(self, space: Space, C: float):
         self._space, self._C = space, C
@@ -132,7 +140,7 @@ class _Planes:
         self._slack = 1.0
 
     def add(self, cut: Cut) -> None:
-        """Add a plane to the others."""
+        """Add a plane."""
         vector = self._space.vector(self._C * cut.coef)
         self._vectors.append(vector)
         products = [self._space.inner(other, vector) / self._C for other in self._vectors]
@@ -144,22 +152,22 @@ class _Planes:
         self._idle = np.append(self._idle, 0)
 
     def mix(self, tol: float) -> np.ndarray:
-        """Solve the master problem; return the weights of the planes, the one of c = 0 first."""
+        """Solve the master problem; return the weights of the planes, without that of c = 0."""
         gram = np.pad(self._gram, ((1, 0), (1, 0)))
         mix, self._slack = mix_planes(gram, np.append(0.0, self._offsets), self._slack, tol)
         return mix[1:]
 
     def value(self, mix: np.ndarray) -> float:
-        """Return the lower bound that the weights prove, whether they are optimal or not."""
+        """Return the lower bound that the weights prove. They need not be optimal."""
         return float(self._offsets @ mix - 0.5 * mix @ self._gram @ mix)
 
     def combine(self, mix: np.ndarray) -> np.ndarray:
-        """Return w."""
+        """Return the w of these weights."""
         active = np.flatnonzero(mix)
         return sum((mix[t] * self._vectors[t] for t in active), start=self._space.zero())
 
     def rest(self, mix: np.ndarray) -> None:
-        """Count the rounds in which planes are idle and drop those that are for long."""
+        """Count idle rounds and drop planes that were idle for long."""
         self._idle = np.where(mix > 0, 0, self._idle + 1)
         kept = np.flatnonzero(self._idle < IDLE_ROUNDS)
         self._vectors = [self._vectors[t] for t in kept]
@@ -172,12 +180,13 @@ def mix_planes(
 ) -> tuple[np.ndarray, float]:
     """Minimise 1/2 mix' gram mix - offsets.mix over mix >= 0 of sum 1; return mix and xi.
 
-    That is the dual of min 1/2 |w|^2 + xi over the planes. With 1/2 kappa^2 (xi - slack)^2 added
-    it becomes the search for the shortest vector (w, kappa (xi - slack) + 1/kappa) between
-    half-spaces, which Lawson and Hanson's least distance programming turns into one non-negative
-    least squares problem. Repeated from the xi found, it converges to the problem without the
-    addition; the planes may be parallel, equal, or more than there are dimensions. It ends when
-    the duality gap is at most ``tol``, or rounding keeps it from falling.
+    This is the dual of min 1/2 |w|^2 + xi over the planes. With the additional term
+    1/2 kappa^2 (xi - slack)^2, it is the search for the shortest vector
+    (w, kappa (xi - slack) + 1/kappa) in an intersection of half-spaces. The least distance
+    programming of Lawson and Hanson turns that into one non-negative least squares problem.
+    Repeated with the xi found as the new slack, it converges to the problem without the additional
+    term. Planes may be parallel, equal, or more than there are dimensions. The iteration stops when
+    the duality gap is at most ``tol``, or no longer decreases because of rounding.
     """
     values, vectors = eigh(gram)
     kept = values > np.finfo(float).eps * len(values) * max(values[-1], 0.0)

@@ -16,7 +16,7 @@ from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.validation import check_choice
 
 SOLVERS = ("auto", "cholesky", "cg")
-# Above this size a product with the Hessian is cheaper than forming and factoring it.
+# Above this size products with the Hessian are cheaper than forming and factoring it.
 CHOLESKY_SIZE = 1000
 
 SUFFICIENT_DECREASE = 1e-4
@@ -28,7 +28,7 @@ Line = Any
 
 @dataclass(frozen=True)
 class Point:
-    """Weights, their objective, and what the objective keeps of the evaluation."""
+    """Weights, their objective, and the state that the objective keeps of the evaluation."""
 
     weights: np.ndarray
     value: float
@@ -36,7 +36,7 @@ class Point:
 
 
 class Objective(Protocol):
-    """What Newton's method asks of an objective: values, derivatives, and lines to search along."""
+    """The objective of Newton's method: values, derivatives, and lines to search along."""
 
     def at(self, weights: np.ndarray) -> Point:
         """Evaluate at the given weights."""
@@ -62,14 +62,14 @@ Step = Callable[[Objective, Point, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where the iteration ended, after how many steps."""
+    """The last point of the iteration, and the number of steps."""
 
     point: Point
     n_iter: int
 
 
 def make_step(solver: str, size: int) -> Step:
-    """Return the step for a solver's name and the size of the basis."""
+    """Return the step for the name of a solver and the size of the basis."""
     check_choice("solver", solver, SOLVERS)
     if solver == "auto":
         solver = "cholesky" if size <= CHOLESKY_SIZE else "cg"
@@ -79,12 +79,15 @@ def make_step(solver: str, size: int) -> Step:
 def minimise(
     objective: Objective, weights: np.ndarray, step: Step, *, tol: float, max_iter: int
 ) -> Minimum:
-    """Minimise the objective from ``weights`` on.
+    """Minimise the objective, starting from ``weights``.
 
-    Repeat: take the step's direction d; stop if the decrease that it promises, -g.d / 2, is
-    nothing against the objective; search along d; stop after a full step that promised less than
-    ``tol`` times the objective, for the error left after it is of second order, or after two
-    steps of any length that did, for rounding then keeps the step from being full.
+    Each iteration finds a direction d and searches along it. The decrease that d promises is
+    -g.d / 2. The iteration stops
+
+    - before a step whose promise is negligible compared with the objective;
+    - after a full step that promised less than ``tol`` times the objective, because the remaining
+      error is of second order;
+    - after two steps of any length that did, because rounding then prevents full steps.
     """
     point = objective.at(weights)
     was_small = False
@@ -122,7 +125,7 @@ def search(
 ) -> tuple[float, Point]:
     """Halve the step until the objective falls enough; return the length and the new point.
 
-    A length of zero, and the point unchanged, mean that rounding hides any further decrease.
+    If rounding hides any further decrease, the length is zero and the point is unchanged.
     """
     for _ in range(MOST_HALVINGS):
         trial = objective.step(point, direction, line, length)
@@ -133,12 +136,12 @@ def search(
 
 
 def cholesky_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
-    """Solve with the Hessian itself."""
+    """Solve with a Cholesky factor of the Hessian."""
     return -cho_solve((factorise(objective.hessian(point)), True), gradient, check_finite=False)
 
 
 def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
-    """Solve by conjugate gradients, the more exactly the closer the optimum."""
+    """Solve by conjugate gradients, more exactly as the optimum gets closer."""
     size = len(gradient)
     operator = LinearOperator(
         (size, size), matvec=lambda v: objective.hessian_product(point, v), dtype=np.float64
@@ -152,8 +155,8 @@ def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.nda
 def factorise(hessian: np.ndarray) -> np.ndarray:
     """Return the lower Cholesky factor of a Hessian.
 
-    Columns in float32 can leave it indefinite by rounding when C is huge; what is then added to
-    its diagonal shortens a step and keeps it a descent direction.
+    If C is huge, the rounding of float32 columns can make the Hessian indefinite. Its diagonal is
+    then raised, which shortens the step and keeps it a descent direction.
     """
     if not np.isfinite(hessian).all():
         raise InvalidDataError(KERNEL_OVERFLOW)

@@ -1,10 +1,10 @@
-"""Trust-region Newton with conjugate gradients, in any inner product.
+"""Trust-region Newton method with conjugate gradients, in any inner product.
 
-The method of Lin and Moré (1999) as Kuo, Lee and Lin (2014) use it for ranking, with one addition:
-the step is scaled to the minimum along its line, which costs little where slopes do (scores move
-along a line without a product). Vectors are NumPy arrays of any shape; lengths and angles are those
-of the problem's ``inner``, which also turns a derivative into the gradient and the Hessian into an
-operator. SciPy's "trust-ncg" knows the Euclidean inner product and its own radius alone.
+This is the method of Lin and Moré (1999) as Kuo, Lee and Lin (2014) use it for ranking, with one
+addition: each step is scaled to the minimum along its line. The line search is cheap, because
+scores move along a line without a kernel product. Vectors are NumPy arrays of any shape. The
+problem's ``inner`` defines lengths and angles, the gradient, and the Hessian as an operator.
+SciPy's "trust-ncg" supports the Euclidean inner product only.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from typing import Protocol
 
 import numpy as np
 
-# Shares of the predicted decrease below which the radius shrinks, and above which it grows.
+# Ratios of the actual to the predicted decrease below which the radius shrinks, and above which it
+# grows.
 POOR, GOOD = 0.25, 0.75
-# Factors of the radius: the least and the most after a poor step, and the growth after a good one.
+# Factors of the radius: the smallest and the largest after a poor step, and the growth after a good
+# step.
 LEAST, SHRINK, GROW = 0.25, 0.5, 4.0
-# How far conjugate gradients reduce the gradient in one step, and a search along it the slope.
+# How far conjugate gradients reduce the gradient, and how far the line search reduces the slope.
 FORCING = 0.1
 FLAT = 0.1
-# A step or a search that is not done by then is taken as it is: it goes down.
+# Maximum numbers of products per step and of trials per line search. The last one is used: it
+# decreases the objective.
 MOST_PRODUCTS = 1000
 MOST_TRIALS = 30
-# A predicted decrease below this share of the value is lost in rounding.
+# A predicted decrease below this fraction of the value is lost in rounding.
 ROUNDING = 1e-13
 
 
@@ -45,29 +48,29 @@ class Problem(Protocol):
         """Evaluate at a vector."""
 
     def hessian_product(self, place: Place, vector: np.ndarray) -> np.ndarray:
-        """Return the Hessian at a place, an operator in the inner product, times a vector."""
+        """Return the Hessian at a place, as an operator of the inner product, times a vector."""
 
     def inner(self, left: np.ndarray, right: np.ndarray) -> float:
         """Return the inner product."""
 
     def slopes(self, place: Place, direction: np.ndarray) -> tuple[float, float]:
-        """Return the first and the second derivative along a direction."""
+        """Return the first and second derivatives along a direction."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step within the radius, and how far the quadratic model falls along it."""
+    """A step within the radius, and the decrease of the quadratic model along it."""
 
     vector: np.ndarray
     predicted: float
 
 
 def iterate(problem: Problem, start: np.ndarray) -> Iterator[Place]:
-    """Yield the start, and the place after each iteration; end where rounding hides a decrease.
+    """Yield the start and the result of each iteration, until a decrease is lost in rounding.
 
     An iteration minimises the quadratic model within the radius by conjugate gradients, searches
-    along that step, and adapts the radius to the share of the predicted decrease that came about.
-    The first radius is the length of the gradient.
+    along the step, and adapts the radius to the ratio of the actual to the predicted decrease. The
+    first radius is the length of the gradient.
     """
     place = problem.at(start)
     yield place
@@ -86,7 +89,7 @@ def iterate(problem: Problem, start: np.ndarray) -> Iterator[Place]:
 
 
 def step_within(problem: Problem, place: Place, radius: float) -> Step:
-    """Minimise the model by conjugate gradients until the residual is small or the edge is met."""
+    """Minimise the model by conjugate gradients, until the residual is small or at the radius."""
     step = np.zeros_like(place.vector)
     residual = -place.gradient
     direction = residual
@@ -111,7 +114,7 @@ def step_within(problem: Problem, place: Place, radius: float) -> Step:
 
 
 def search(problem: Problem, place: Place, direction: np.ndarray) -> tuple[float, Place]:
-    """Find the minimum along a direction: Newton's method, or the secant where that leaves."""
+    """Find the minimum along a direction by Newton's method, or by secants if that leaves."""
     low, low_slope = 0.0, problem.slopes(place, direction)[0]
     high, high_slope = math.inf, math.inf
     goal = FLAT * abs(low_slope)
@@ -150,7 +153,7 @@ def _length_to_edge(problem: Problem, step, direction, radius: float) -> float:
 
 
 def _next_radius(radius: float, length: float, share: float) -> float:
-    """Return the radius for the next step, from the length of this one and how well it did."""
+    """Return the next radius, from the length of this step and its share of the prediction."""
     if share < POOR:
         return max(LEAST * radius, min(length, SHRINK * radius))
     if share > GOOD:

@@ -1,11 +1,10 @@
 """The basis: centres, and the triangular factor that makes their kernel columns orthonormal.
 
-With K_JJ = L L^T the columns Phi = K_.J L^-T are orthonormal in the RKHS, so |f|^2 = |w|^2 and
-nothing is ever solved with the nearly singular K_JJ itself. The kernel coefficients of a model
-are L^-T w.
+With K_JJ = L L^T the columns Phi = K_.J L^-T are orthonormal in the RKHS. Then |f|^2 = |w|^2, and
+no system with the nearly singular K_JJ is solved. The kernel coefficients of a model are L^-T w.
 
 Several kernels (widths) make a direct sum of spaces: K_JJ is zero between centres of different
-kernels. The linear term is one space more; its columns are orthonormal as they are and come first.
+kernels. The linear term is one more space. Its columns are orthonormal already and come first.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
-from skauc.engines import Engine
+from skauc.engines import Engine, OrthonormalColumn
 from skauc.kernels import Kernel, Rows
 
 
@@ -41,7 +40,10 @@ class Projection:
 
 
 class Basis:
-    """Centres in the order in which they were chosen, after the columns of the linear term."""
+    """Centres in the order in which they were chosen, after the columns of the linear term.
+
+    `append` and `fill` also put the columns into an engine, so that the two agree.
+    """
 
     def __init__(
         self, kernels: Sequence[Kernel], capacity: int, precision: float, n_linear: int = 0
@@ -51,7 +53,7 @@ class Basis:
         self.centres: Rows | None = None
         self.indices: list[int] = []
         self.widths: list[int] = []
-        # The first of the centres that are no longer where the rows are that they come from.
+        # The number of centres, the first ones, that refinement has moved away from their rows.
         self.n_moved = 0
         self._factor = np.zeros((capacity, capacity))
         # A unit column made from a relative residual rho carries an error of precision / sqrt(rho).
@@ -74,7 +76,7 @@ class Basis:
         return Projection(coordinates, norms, squared_lengths, independent)
 
     def _gram(self, centres: Rows, width: int) -> np.ndarray:
-        """Return inner products of k(., z) with the basis functions: zero between widths."""
+        """Return the inner products of k(., z) with the centres: zero between widths."""
         gram = self.kernels[width].columns(self.centres, np.float64)(centres)
         return gram * (np.asarray(self.widths) == width)
 
@@ -88,7 +90,7 @@ class Basis:
         width: int = 0,
     ) -> None:
         """Add a centre with a known projection, and its column to the engine."""
-        engine.append(self.kernels[width], centre, coordinates, norm)
+        engine.append(OrthonormalColumn(self.kernels[width], centre, coordinates, norm))
         size = len(self)
         self._factor[size, :size] = coordinates[self.n_linear :]
         self._factor[size, size] = norm
@@ -113,7 +115,7 @@ class Basis:
             projection = np.append(np.zeros(self.n_linear), self._factor[place, :place])
             norm = float(self._factor[place, place])
             kernel = self.kernels[self.widths[place]]
-            engine.append(kernel, self.centres[[place]], projection, norm)
+            engine.append(OrthonormalColumn(kernel, self.centres[[place]], projection, norm))
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
         """Return the kernel coefficients L^-T w."""
@@ -121,7 +123,7 @@ class Basis:
         return solve_triangular(self._lower, kernel_part, lower=True, trans="T", check_finite=False)
 
     def reshaped(self, kernels: Sequence[Kernel], centres: Rows, factor: np.ndarray) -> Basis:
-        """Return a basis of as many centres, moved, whose Gram matrix has this factor."""
+        """Return a basis of the same size with moved centres, whose Gram matrix has this factor."""
         return self.refilled(kernels, centres, factor, self.indices, self.widths, len(self))
 
     def refilled(
@@ -133,7 +135,7 @@ class Basis:
         widths: list[int],
         n_moved: int,
     ) -> Basis:
-        """Return a basis with the same room and other centres."""
+        """Return a basis of the same capacity with other centres."""
         basis = Basis(kernels, len(self._factor), 0.0, self.n_linear)
         basis._smallest_residual = self._smallest_residual
         basis._factor[: len(indices), : len(indices)] = factor
@@ -142,7 +144,7 @@ class Basis:
         return basis
 
     def taken(self, width: int) -> list[int]:
-        """Return the rows that are centres of a width; those left by their centre are free."""
+        """Return the rows that are centres of a width. Rows of moved centres are free again."""
         rows = zip(self.indices, self.widths, strict=True)
         return [index for index, own in list(rows)[self.n_moved :] if own == width]
 
@@ -152,7 +154,7 @@ class Basis:
         return self._lower
 
     def kernel(self) -> Kernel:
-        """Return one kernel for all centres, in which each has its own width."""
+        """Return one kernel for all centres, with a width per centre."""
         if len(self.kernels) == 1:
             return self.kernels[0]
         gammas = np.array([self.kernels[width].gamma for width in self.widths])

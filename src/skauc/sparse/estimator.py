@@ -281,5 +281,5 @@ class SparseKernelAUC(PathClassifier):
 
     def _keep(self, path: Path, reporter) -> None:
         """Set the attributes of the model of the best size."""
-        vars(self).update(path.attributes())
+        self.__dict__.update(path.attributes())
         reporter.end(path.attributes)

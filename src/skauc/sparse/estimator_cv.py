@@ -272,7 +272,7 @@ class SparseKernelAUCCV(PathClassifier):
 
     def _keep(self, path: Path, search: Search, log: SearchLog) -> None:
         """Set the attributes of the model, here and in ``best_estimator_``."""
-        vars(self).update(path.attributes())
+        self.__dict__.update(path.attributes())
         best = SparseKernelAUC(
             **{**self._shared(), **self.best_params_},
             engine=self.engine,
@@ -281,7 +281,7 @@ class SparseKernelAUCCV(PathClassifier):
         )
         own = ("n_features_in_", "feature_names_in_", "classes_", "feature_spread_")
         inherited = {name: vars(self)[name] for name in own if name in vars(self)}
-        vars(best).update({**inherited, **path.attributes()})
+        best.__dict__.update({**inherited, **path.attributes()})
         self.best_estimator_ = best
         log.end()
 

@@ -1,4 +1,4 @@
-"""Judges: how much the objective would fall, and by which move, if a candidate joined the basis."""
+"""Gains: how much the objective falls, and by which move, if a candidate joins the basis."""
 
 from __future__ import annotations
 
@@ -9,32 +9,20 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from skauc.engines import CandidateSlopes, Engine, State
+from skauc.engines import KernelColumn, OrthonormalColumn, State
+from skauc.engines.passes import CandidateGains, CandidateSlopes, LineSlopes
 from skauc.kernels import Kernel, Rows
 from skauc.solvers.newton import Point, factorise
 from skauc.sparse.basis import Projection
 from skauc.sparse.objective import Objective
 
-SlopesOf = Callable[..., CandidateSlopes]
-
-
-def slopes_of_all_rows(engine: Engine, *question) -> CandidateSlopes:
-    """Ask the engine for candidates' slopes."""
-    return engine.candidate_slopes(*question)
-
-
-def rough_slopes(engine: Engine, *question) -> CandidateSlopes:
-    """Ask the engine for about the same."""
-    return engine.screening_slopes(*question)
-
-
-# A candidate's own curvature, relative to its whole curvature, below which float32 cannot see it.
+# Smallest own curvature of a candidate that float32 resolves, relative to its whole curvature.
 _SMALLEST_OWN_CURVATURE = 1e-5
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Possible centres of one kernel, their rows, and their projections on the basis."""
+    """Candidate centres of one kernel, their row indices, and their projections on the basis."""
 
     kernel: Kernel
     width: int
@@ -56,13 +44,13 @@ class Candidates:
 
     @property
     def columns(self) -> np.ndarray:
-        """The candidates' columns k(., z) in the coordinates of the basis with each added."""
+        """The columns k(., z) in the coordinates of the basis extended by the candidate."""
         return np.vstack((self.projection.coordinates, self.projection.norms))
 
 
 @dataclass(frozen=True)
 class QuadraticModel:
-    """The pairs that violated after the last retraining, and a factor of their Hessian."""
+    """The state after the last retraining, and a factor of the Hessian of its violating pairs."""
 
     state: State
     factor: np.ndarray
@@ -78,7 +66,7 @@ class QuadraticModel:
 
 @dataclass(frozen=True)
 class Verdict:
-    """For each candidate the gain and the move (a column) of all weights, its own last."""
+    """Per candidate: the gain, and the move of all weights as a column, its own weight last."""
 
     gains: np.ndarray
     moves: np.ndarray
@@ -86,10 +74,10 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """What `skauc.sparse.selection.Selector` asks of a judge."""
+    """What finds the gains of candidates for `skauc.sparse.selection.Selector`."""
 
     def model(self, objective: Objective, point: Point) -> QuadraticModel | None:
-        """Return what the judge wants to know of a retrained model until the next one."""
+        """Return what the judge keeps of a retrained model until the next retraining."""
 
     def judge(
         self,
@@ -98,25 +86,27 @@ class Judge(Protocol):
         model: QuadraticModel | None,
         candidates: Candidates,
     ) -> Verdict:
-        """Judge the candidates."""
+        """Return the gains and moves of the candidates."""
 
 
 @dataclass(frozen=True)
 class NewtonLine:
     """One Newton step along the new column alone: gain g^2 / (2h), for all in one pass.
 
-    ``slopes`` is what the engine is asked for: those of all rows, or rough ones.
+    ``question`` is the pass that the engine runs: `CandidateGains` over all rows, or
+    `ScreenedGains` over a sample.
     """
 
-    slopes: SlopesOf = slopes_of_all_rows
+    question: type[CandidateGains] = CandidateGains
 
     def model(self, objective, point):
         """Keep nothing."""
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by current slopes and current curvatures."""
+        """Use current slopes and current curvatures."""
         state, engine = point.state, objective.engine
-        along = self.slopes(engine, state, state, candidates.kernel, candidates.centres, 0)
+        question = self.question(candidates.kernel, candidates.centres, 0)
+        along = engine.ask(question, state, state)
         slopes, curvatures = _regularised(objective, point, candidates, along)
         return Verdict(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
 
@@ -129,9 +119,9 @@ class OrthogonalNewton:
 
         (g - b^T H^-1 g_J)^2 / (2 (h - b^T H^-1 b))
 
-    more than a step without the candidate. Method 1 of the paper asks the same question and
-    answers it with a full optimisation per candidate. Slopes are current; the violating pairs,
-    and so R, are those of the last retraining, and R grows by a row per centre.
+    more than a step without the candidate. Method 1 of the paper finds the same decrease by a full
+    optimisation per candidate. Slopes are current. The violating pairs, and so R, are those of the
+    last retraining, and R grows by one row per centre.
     """
 
     def model(self, objective, point) -> QuadraticModel:
@@ -139,11 +129,10 @@ class OrthogonalNewton:
         return QuadraticModel(point.state, factorise(objective.hessian(point)))
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by the Schur complement of the candidate's curvature."""
+        """Use the Schur complement of the curvature of each candidate."""
         projection = candidates.projection
-        along = objective.engine.candidate_slopes(
-            point.state, model.state, candidates.kernel, candidates.centres, len(point.weights)
-        )
+        question = CandidateGains(candidates.kernel, candidates.centres, len(point.weights))
+        along = objective.engine.ask(question, point.state, model.state)
         slopes, curvatures = _regularised(objective, point, candidates, along)
         cross = projection.coordinates + objective.C_pair * along.cross
         cross = _solve(model.factor, cross)
@@ -160,7 +149,9 @@ class OrthogonalNewton:
         return Verdict(slopes**2 / (2 * own), moves, factor_rows)
 
 
-def _regularised(objective, point, candidates, along) -> tuple[np.ndarray, np.ndarray]:
+def _regularised(
+    objective, point, candidates, along: CandidateSlopes
+) -> tuple[np.ndarray, np.ndarray]:
     """Return slopes and curvatures of the whole objective along the candidates' columns."""
     projection = candidates.projection
     slopes = point.weights @ projection.coordinates + objective.C_pair * along.slopes
@@ -172,13 +163,13 @@ def _solve(factor: np.ndarray, right: np.ndarray, trans="N") -> np.ndarray:
 
 
 class LineMinimum:
-    """The one-dimensional problem along the new column, solved for each candidate in turn."""
+    """The one-dimensional problem along the new column, solved for one candidate at a time."""
 
     def model(self, objective, point):
         """Keep nothing."""
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by the exact decrease."""
+        """Use the exact decrease."""
         results = [
             self._minimise_along(objective, point, candidates, i) for i in range(len(candidates))
         ]
@@ -189,7 +180,7 @@ class LineMinimum:
     def _minimise_along(objective, point, candidates, i, max_iter=30, tol=1e-6):
         """Newton's method in one dimension, safeguarded by halving."""
         engine, C_pair = objective.engine, objective.C_pair
-        line = engine.column(candidates.kernel, candidates.centres[[i]])
+        line = engine.line(KernelColumn(candidates.kernel, candidates.centres[[i]]))
         inner = float(point.weights @ candidates.projection.coordinates[:, i])
         squared_length = float(candidates.projection.squared_lengths[i])
 
@@ -199,7 +190,7 @@ class LineMinimum:
 
         length, state, lowest = 0.0, point.state, 0.0
         for _ in range(max_iter):
-            slope, curvature = engine.line_slopes(state, line)
+            slope, curvature = engine.ask(LineSlopes(line), state)
             slope = inner + length * squared_length + C_pair * slope
             step = -slope / (squared_length + C_pair * curvature)
             if -0.5 * slope * step <= tol * -lowest:
@@ -217,7 +208,7 @@ class LineMinimum:
 
 @dataclass(frozen=True)
 class Exhaustive:
-    """All coefficients optimised with each candidate added in turn: Method 1."""
+    """All coefficients optimised with one candidate added at a time: Method 1 of the paper."""
 
     minimise: Callable
 
@@ -225,15 +216,16 @@ class Exhaustive:
         """Keep nothing."""
 
     def judge(self, objective, point, model, candidates) -> Verdict:
-        """Judge by the exact decrease."""
+        """Use the exact decrease."""
         projection = candidates.projection
         gains, moves = [], []
         start = np.append(point.weights, 0.0)
         for i in range(len(candidates)):
             centre, norm = candidates.centres[[i]], float(projection.norms[i])
-            objective.engine.append(candidates.kernel, centre, projection.coordinates[:, i], norm)
+            column = projection.coordinates[:, i], norm
+            # The column of the next candidate takes the place of this one.
+            objective.engine.append(OrthonormalColumn(candidates.kernel, centre, *column))
             found = self.minimise(objective, start).point
-            objective.engine.resize(len(point.weights))
             gains.append(point.value - found.value)
             moves.append(found.weights - start)
         return Verdict(np.array(gains), np.array(moves).T)

@@ -6,31 +6,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.engines import Engine, Line, State
+from skauc.engines import Engine, Line, Product, State
+from skauc.engines.passes import Gradient, Hessian, HessianProduct
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.solvers.newton import Point
 
 
 def pair_weight(C: float, engine: Engine) -> float:
-    """Return C_pair = C * l / (p * n): the weight of one pair, from the scale-free C."""
+    """Return C_pair = C * l / (p * n), the weight of one pair, from the scale-free C."""
     p, n = engine.positive_weight, engine.negative_weight
     return C * (p + n) / (p * n)
 
 
 @dataclass(frozen=True)
 class Objective:
-    """The objective over the columns that the engine holds."""
+    """The objective over the first columns that the engine holds, one per weight."""
 
     engine: Engine
     C_pair: float
 
     def at(self, weights: np.ndarray) -> Point:
         """Evaluate at the given weights."""
-        return self._point(weights, self.engine.at(weights))
+        line = self.engine.line(Product(weights))
+        return self._point(weights, self.engine.step(None, line, 1.0))
 
     def direction(self, weights: np.ndarray) -> Line:
         """Return Phi w as a line in score space."""
-        return self.engine.direction(weights)
+        return self.engine.line(Product(weights))
 
     def step(self, point: Point, direction: np.ndarray, line: Line, length: float) -> Point:
         """Evaluate at ``point + length * direction``; ``line`` is the direction in score space."""
@@ -45,14 +47,17 @@ class Objective:
 
     def gradient(self, point: Point) -> np.ndarray:
         """Return the gradient."""
-        return point.weights + self.C_pair * self.engine.gradient(point.state)
+        gradient = self.engine.ask(Gradient(len(point.weights)), point.state)
+        return point.weights + self.C_pair * gradient
 
     def hessian(self, point: Point) -> np.ndarray:
-        """Return the generalised Hessian, at least the identity."""
-        hessian = self.C_pair * self.engine.hessian(point.state)
+        """Return the generalised Hessian. Its eigenvalues are at least 1."""
+        hessian = self.C_pair * self.engine.ask(Hessian(len(point.weights)), point.state)
         hessian.flat[:: len(hessian) + 1] += 1.0
         return hessian
 
     def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
         """Return the generalised Hessian times a vector."""
-        return vector + self.C_pair * self.engine.hessian_product(point.state, vector)
+        line = self.engine.line(Product(vector))
+        product = self.engine.ask(HessianProduct(line, len(vector)), point.state)
+        return vector + self.C_pair * product

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from skauc.data.training import TrainingData
@@ -16,6 +15,7 @@ from skauc.sparse.plan import Plan
 from skauc.sparse.sampling import Chosen
 from skauc.sparse.stages import Stage, Workspace
 from skauc.sparse.state import FitState, Path
+from skauc.support import quiet_overflow
 
 
 def ignore(path: Path) -> bool:
@@ -52,7 +52,7 @@ class NoCheckpoint:
 NO_CHECKPOINT = NoCheckpoint()
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@quiet_overflow()
 def fit_path(
     rows: TrainingData,
     plan: Plan,

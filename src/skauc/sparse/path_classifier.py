@@ -1,4 +1,4 @@
-"""What classifiers can do that are a model with centres, or a path of them."""
+"""What the two sparse classifiers share: the path, truncation, and relevance of features."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from skauc.validation import check_rows, check_whole_number
 
 
 class PathClassifier(CallbackMixin, RankingClassifier):
-    """A classifier that grew its basis: the path, its truncation, and what the kernel looks at."""
+    """A classifier with a path of models of growing size."""
 
     @property
     def _model(self) -> Model:
         return self._models[self.n_basis_]
 
     def staged_decision_function(self, X) -> Iterator[np.ndarray]:
-        """Yield the scores of each model on the path, one per record of ``path_``.
+        """Yield the scores of each model on the path, in the order of ``path_``.
 
         Parameters
         ----------
@@ -33,7 +33,7 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         Yields
         ------
         scores : ndarray of shape (n_samples,)
-            The scores after a retraining.
+            The scores of the model after a retraining.
         """
         check_is_fitted(self)
         X = check_rows(self, X)
@@ -41,7 +41,7 @@ class PathClassifier(CallbackMixin, RankingClassifier):
 
     @property
     def feature_relevance_(self) -> np.ndarray:
-        """Spread of the training rows along each feature, in length scales of the kernel."""
+        """Standard deviation of each feature divided by its length scale."""
         check_is_fitted(self)
         inverse = 1.0 / self.length_scales_
         if self.scaling_ is not None:
@@ -51,17 +51,17 @@ class PathClassifier(CallbackMixin, RankingClassifier):
     def rank_features(self) -> list[tuple[str, float]]:
         """Return features and their relevance, the most relevant first.
 
-        The relevance of a feature is the standard deviation of the training rows along it, after
-        scaling by ranks where there is one, over its length scale: how far apart the kernel sees
-        two rows that differ by so much in this feature alone. It tells by which features the kernel
-        part of the model tells rows apart. It says nothing of the direction of an effect, of
-        causes, or of the linear part (see ``linear_coef_``), and of two features that carry the
-        same information either one may be first. Without refinement all length scales are 1.
+        The relevance of a feature is its standard deviation, after ``scaling``, divided by its
+        length scale: the distance, as the kernel sees it, of two rows that differ by one standard
+        deviation in this feature only. It shows which features the kernel part of the model uses
+        to separate rows. It does not show the direction of an effect or a cause, and it ignores
+        the linear part (see ``linear_coef_``). Of two features with the same information either
+        may come first. Without refinement all length scales are 1.
 
         Returns
         -------
         ranking : list of (name, relevance)
-            Names are those of the columns, or ``x0``, ``x1`` and so on.
+            The names of the columns, or ``x0``, ``x1`` and so on, with their relevance.
         """
         relevance = self.feature_relevance_
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(relevance))])
@@ -69,10 +69,10 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         return [(str(names[i]), float(relevance[i])) for i in order]
 
     def truncate(self, n_basis):
-        """Return a fitted copy that keeps only the first ``n_basis`` basis functions.
+        """Return a fitted copy that keeps only the first ``n_basis`` centres.
 
-        At a size where the path was retrained this is the model that a fit of that size gives.
-        Between two of them it is the model that the pursuit had at that size.
+        At a size where the path was retrained, this is the model of a fit of that size. Between
+        two of them, it is the model that the pursuit had at that size.
 
         Parameters
         ----------
@@ -97,5 +97,5 @@ class PathClassifier(CallbackMixin, RankingClassifier):
                 f"{sorted(self._models)}; got {n_basis}. Save it with history=True to keep all."
             )
         smaller = copy.copy(self)
-        vars(smaller).update(path_attributes(self._models, self.path_, n_basis))
+        smaller.__dict__.update(path_attributes(self._models, self.path_, n_basis))
         return smaller.set_params(n_basis=n_basis)

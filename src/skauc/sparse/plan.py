@@ -25,6 +25,7 @@ from skauc.solvers.newton import SOLVERS, make_step, minimise
 from skauc.sparse.sampling import HeldOut, hold_out, hold_out_none
 from skauc.sparse.selection import SELECTIONS
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, Stage
+from skauc.support import quiet_overflow
 from skauc.validation import (
     check_boolean,
     check_choice,
@@ -262,21 +263,24 @@ class Plan:
         """Tell whether early stopping ends the pursuit after these retrainings."""
         if not self.parameters.early_stopping or len(records) <= N_ITER_NO_CHANGE:
             return False
-        scores = [record.validation_auc for record in records]
+        scores = [record.validation_auc or 0.0 for record in records]
         before, after = scores[:-N_ITER_NO_CHANGE], scores[-N_ITER_NO_CHANGE:]
         return max(after) <= max(before) + self.parameters.tol
 
     def best_size(self, records: Sequence[PathRecord], models: dict[int, Model]) -> int:
         """Return the size to keep: with early stopping the smallest that validates best."""
-        validated = [record for record in records if record.validation_auc is not None]
-        if not self.parameters.early_stopping or not validated:
+        scores = {
+            record.n_basis: record.validation_auc
+            for record in records
+            if record.validation_auc is not None
+        }
+        if not self.parameters.early_stopping or not scores:
             return max(models)
-        best = max(record.validation_auc for record in validated)
-        good = (r for r in validated if r.validation_auc >= best - self.parameters.tol)
-        return next(good).n_basis
+        least = max(scores.values()) - self.parameters.tol
+        return next(size for size, auc in scores.items() if auc >= least)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@quiet_overflow()
 def make_plan(parameters: Parameters, rows: TrainingData) -> tuple[Plan, TrainingData]:
     """Return the plan for these rows, and the rows as the kernel sees them."""
     feature_map, rows = scale(parameters.scaling, rows)

@@ -55,11 +55,10 @@ class PathPrinter(Printer):
         super().__init__(name, verbose)
         self._printed_until = -1.0
 
-    def __call__(self, path: Path) -> None:
-        """Write the retrainings since the last call."""
-        last = path.records[-1] if path.records else None
-        is_new = last is not None and last.seconds > self._printed_until
-        if self.verbose > 0 and is_new:
+    def __call__(self, path: Path) -> bool:
+        """Write a line if there was a retraining since the last call; never stop the fit."""
+        if self.verbose > 0 and path.records[-1].seconds > self._printed_until:
+            last = path.records[-1]
             self._printed_until = last.seconds
             plural = "" if last.n_basis == 1 else "s"
             parts = [f"{last.n_basis} centre{plural}", f"objective {last.objective:.6g}"]
@@ -67,6 +66,7 @@ class PathPrinter(Printer):
             if last.validation_auc is not None:
                 parts.append(f"validation AUC {last.validation_auc:.4f}")
             self.line(", ".join([*parts, f"{last.seconds:.1f} s"]))
+        return False
 
 
 class SearchLog:

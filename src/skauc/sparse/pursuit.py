@@ -88,7 +88,8 @@ def pursue(
         if len(pursuit.basis) == size:
             break
         if len(pursuit.basis) in sizes:
-            weights, iterate = iterate.point.weights, None
+            weights = iterate.point.weights
+            del iterate
             iterate = pursuit.retrain(weights)
         if report(iterate):
             break

@@ -1,16 +1,15 @@
 """Refinement: centres and feature scales become free and descend the same objective.
 
 For an RBF kernel with scales s, k(x, z) = exp(-gamma |s * (x - z)|^2), the coefficients are
-eliminated: E(Z, s) = min over w of E(w; Z, s), by a few Newton steps from the last solution. Its
-gradient is the partial one at that minimum and consists of matrix products: with
-M_ik = r_i coef_k gamma_k k(x_i, z_k),
+eliminated: E(Z, s) = min over w of E(w; Z, s), by a few Newton steps from the last solution. The
+gradient of E(Z, s) is the partial derivative at that minimum, and consists of matrix products.
+With M_ik = r_i coef_k gamma_k k(x_i, z_k),
 
     dE/dz_k    = 2 s^2 * (sum_i M_ik (x_i - z_k))        (loss part, C_pair in front)
     dE/dlog s  = -2 s^2 * sum_ik M_ik (x_i - z_k)^2
 
 and the same with the centres in place of the rows for the regulariser. The descent is scipy's
-L-BFGS-B, with bounds on the scales; it is stopped, and its best point is chosen, by the AUC of the
-rows held out.
+L-BFGS-B, with bounds on the scales. The validation AUC stops it and chooses its best point.
 """
 
 from __future__ import annotations
@@ -22,33 +21,34 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
-from skauc.engines import KernelMoments
+from skauc.engines.passes import KernelMoments, Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import RBF, same_format
 from skauc.solvers.newton import Minimum, Point
 from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective
+from skauc.support import quiet_overflow
 
-# How far log scales may go from 0 in either direction; beyond, exp over- or underflows.
+# Bounds of log scales. Beyond them exp overflows or underflows.
 _SCALE_BOUNDS = (-5.0, 3.0)
 
-# The part of the range of the centres that rounding may move them by.
+# Rounding may move centres by this part of their range.
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What refinement moves: the centres, and one scale per feature."""
+    """What refinement moves: the centres and one scale per feature."""
 
     centres: np.ndarray
     scales: np.ndarray
 
     def rounded(self) -> Shape:
-        """Return it with centres in single precision, where that does not tell in any feature.
+        """Return the shape with centres in single precision, if that is precise in every feature.
 
-        Nothing is known about a refined centre to more digits, and files are smaller without.
+        More digits of a refined centre mean nothing, and files are smaller without them.
         """
-        with np.errstate(over="ignore"):
+        with quiet_overflow():
             single = self.centres.astype(np.float32).astype(np.float64)
         is_near = np.abs(single - self.centres) <= _ROUNDING * np.ptp(self.centres, axis=0)
         return Shape(single, self.scales) if is_near.all() else self
@@ -56,7 +56,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A shape with the coefficients that are best for it."""
+    """A shape with its best coefficients."""
 
     shape: Shape
     linear: np.ndarray
@@ -68,10 +68,10 @@ class Refined:
 
 @dataclass(frozen=True)
 class Refiner:
-    """How to find the coefficients, how long to descend, and when to give up.
+    """Settings of a descent.
 
-    A descent ends when ``patience`` steps have not raised the AUC of the rows held out by more
-    than ``tol``.
+    It ends after ``max_iter`` steps, or when ``patience`` steps have not raised the validation AUC
+    by more than ``tol``. ``minimise`` finds the coefficients.
     """
 
     minimise: Callable[[Objective, np.ndarray], Minimum]
@@ -80,9 +80,9 @@ class Refiner:
     patience: int = 20
 
     def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
-        """Descend from ``start`` and return the point with the best AUC on the rows held out.
+        """Descend from ``start`` and return the point with the best validation AUC.
 
-        Without rows held out, the last point.
+        If no rows are held out, return the last point.
         """
         problem = _Problem(objective, basis, self.minimise, start)
         watch = _Watch(problem, self.tol, self.patience)
@@ -101,7 +101,7 @@ class Refiner:
 
 
 class _Watch:
-    """Follows the descent, keeps the best point, and ends it when none better by tol comes."""
+    """Follows a descent, keeps its best point, and ends it when the validation AUC stops rising."""
 
     def __init__(self, problem: _Problem, tol: float, patience: int):
         self.problem, self.tol, self.patience = problem, tol, patience
@@ -123,7 +123,7 @@ class _Watch:
 
 
 class _Problem:
-    """E(Z, s) and its gradient; remembers the last evaluation, where the next one starts."""
+    """E(Z, s) and its gradient. The last solution is where the next one starts."""
 
     def __init__(self, objective: Objective, basis: Basis, minimise, start: Refined):
         self.objective, self.basis, self.minimise = objective, basis, minimise
@@ -131,10 +131,10 @@ class _Problem:
         self.gammas = np.array([basis.kernels[width].gamma for width in basis.widths])
         widths = np.asarray(basis.widths)
         self.same_width = widths[:, None] == widths[None, :]
-        # Centres are measured in units of the kernel's width, like the scales of order one.
+        # Centres are in units of the width of the kernel, so that they are of order one.
         self.unit = 1.0 / (np.sqrt(self.gammas)[:, None] * start.shape.scales)
         self.linear, self.coef = start.linear, start.coef
-        self.theta = None
+        self.theta: np.ndarray | None = None
 
     def pack(self, shape: Shape) -> np.ndarray:
         """Return the shape as one vector."""
@@ -146,35 +146,43 @@ class _Problem:
         return Shape(theta[:size].reshape(self.unit.shape) * self.unit, np.exp(theta[size:]))
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        self._solve(theta)
+        self.accept(self.minimise(self.objective, self.place(theta)).point)
         by_centre, by_scale = self._derivatives()
         gradient = np.concatenate(((by_centre * self.unit).ravel(), by_scale))
         return self.point.value, gradient
 
     def at(self, theta: np.ndarray, n_iter: int) -> Refined:
-        """Return the solution for a vector, from memory if it was the last one asked for."""
-        if self.theta is None or not np.array_equal(theta, self.theta):
-            self._solve(theta)
+        """Return the solution for a vector. The last one is known already."""
+        if not np.array_equal(theta, self.theta):
+            self.accept(self.minimise(self.objective, self.place(theta)).point)
+        return self.found(n_iter)
+
+    def found(self, n_iter: int) -> Refined:
+        """Return the last solution."""
         validation_auc = self.objective.engine.quality(self.point.state).validation_auc
         return Refined(self.shape, self.linear, self.coef, validation_auc, self.factor, n_iter)
 
-    def _solve(self, theta: np.ndarray) -> None:
+    def place(self, theta: np.ndarray) -> np.ndarray:
+        """Put the columns of a vector into the engine; return the weights of the last solution."""
         shape = self.unpack(theta)
         kernel = RBF(self.gammas, shape.scales)
         factor, self.gram = self._factorise(kernel, shape.centres)
         inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
         rows = same_format(shape.centres, self.basis.centres)
         self.objective.engine.replace(kernel, rows, inverse.T, len(self.linear))
-        weights = np.concatenate((self.linear, factor.T @ self.coef))
-        self.point = self.minimise(self.objective, weights).point
-        self.linear, kernel_part = np.split(self.point.weights, [len(self.linear)])
-        self.coef = solve_triangular(factor, kernel_part, lower=True, trans="T")
         self.theta, self.shape, self.factor = theta.copy(), shape, factor
+        return np.concatenate((self.linear, factor.T @ self.coef))
+
+    def accept(self, point: Point) -> None:
+        """Remember the minimum over the columns that are in place."""
+        self.point = point
+        self.linear, kernel_part = np.split(point.weights, [len(self.linear)])
+        self.coef = solve_triangular(self.factor, kernel_part, lower=True, trans="T")
 
     def _factorise(self, kernel: RBF, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the factor of the Gram matrix, and the matrix.
 
-        The diagonal is raised a little, for free centres may meet.
+        The diagonal is raised a little, because free centres may meet.
         """
         gram = kernel.columns(centres, np.float64)(centres) * self.same_width
         if not np.isfinite(gram).all():
@@ -184,16 +192,16 @@ class _Problem:
 
     def _derivatives(self) -> tuple[np.ndarray, np.ndarray]:
         coef = self.coef * self.gammas
-        loss = self.objective.engine.kernel_moments(
-            self.point.state, self.shape.centres.mean(axis=0), self.factor, coef
-        )
+        origin, n_columns = self.shape.centres.mean(axis=0), len(self.point.weights)
+        question = Moments(n_columns, origin, self.factor, coef)
+        loss = self.objective.engine.ask(question, self.point.state)
         by_centre, by_scale = _chain_rule(loss, self.shape)
         norm_by_centre, norm_by_scale = _chain_rule(self._norm_moments(coef), self.shape)
         C_pair = self.objective.C_pair
         return C_pair * by_centre + norm_by_centre, C_pair * by_scale + 0.5 * norm_by_scale
 
     def _norm_moments(self, coef: np.ndarray) -> KernelMoments:
-        """Return the moments of the regulariser: the centres stand for the rows."""
+        """Return the moments of the regulariser, with the centres in place of the rows."""
         origin = self.shape.centres.mean(axis=0)
         moved = self.shape.centres - origin
         products = self.gram * np.outer(self.coef, coef)
@@ -214,6 +222,8 @@ def _chain_rule(moments: KernelMoments, shape: Shape) -> tuple[np.ndarray, np.nd
 def solve_for_shape(
     objective: Objective, basis: Basis, start: Refined, minimise
 ) -> tuple[Refined, Point]:
-    """Return the best coefficients on the objective's rows for a shape that stays."""
+    """Return the best coefficients of a fixed shape on the rows of the objective."""
     problem = _Problem(objective, basis, minimise, start)
-    return problem.at(problem.pack(start.shape), 0), problem.point
+    weights = problem.place(problem.pack(start.shape))
+    problem.accept(minimise(objective, weights).point)
+    return problem.found(0), problem.point

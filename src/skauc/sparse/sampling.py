@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from skauc.data.sampling import N_BITS, AnyOf, Counts, HashOrder, HashRange, has
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
+from skauc.support import cached_property
 
 Chosen = Callable[[TrainingData], np.ndarray]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -136,21 +135,23 @@ class SolveForEachC:
     judged: list[int]
     found: BySize = field(default_factory=dict)
     grows: bool = False
-    saves: ClassVar[bool] = False
+    saves: bool = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Collect the validation AUC of every size and C in ``found``."""
         engine = work.engine
         solved = {C: np.zeros(0) for C in self.Cs}
         for size in self._sizes(state):
-            engine.resize(state.basis.n_linear + size)
+            n_columns = state.basis.n_linear + size
             for C in self.Cs:
                 # The basis is orthonormal: the best weights of a smaller one are a good start.
-                weights = np.append(solved[C], np.zeros(engine.size - len(solved[C])))
+                weights = np.append(solved[C], np.zeros(n_columns - len(solved[C])))
                 objective = Objective(engine, pair_weight(C, engine))
                 point = work.minimise(objective, weights).point
                 solved[C] = point.weights
-                self.found[size, C] = engine.quality(point.state).validation_auc
+                auc = engine.quality(point.state).validation_auc
+                assert auc is not None  # the test rows are held out
+                self.found[size, C] = auc
         return state
 
     def _sizes(self, state: FitState) -> list[int]:

@@ -324,8 +324,8 @@ def starts_of(search: Search, grid: Grid, best: Setting) -> list[Setting]:
         plain = _plain_settings(grid.settings)
         starts += [replace(s, C=C) for s in plain for C in _usual(grid.Cs)]
     steps = search.budget.steps if grid.steps is None else grid.steps
-    own = {"refine": steps, "n_basis": search.base.n_basis}
-    distinct = dict.fromkeys(replace(start, **own) for start in starts)
+    n_basis = search.base.n_basis
+    distinct = dict.fromkeys(replace(start, refine=steps, n_basis=n_basis) for start in starts)
     return [replace(start, rotate=rotate) for start in distinct for rotate in grid.rotate]
 
 

@@ -1,12 +1,12 @@
-"""Selection: where candidates come from, how they are judged, and which one is next.
+"""Selection: where candidates come from, how their gains are found, and which one is next.
 
-| selection    | candidates             | judged by                                              |
+| selection    | candidates             | gain                                                   |
 | ------------ | ---------------------- | ------------------------------------------------------ |
 | "orthogonal" | rows, drawn each time  | one Newton step over all coefficients                  |
 | "greedy"     | rows, drawn each time  | one Newton step along the new column (Method 2)        |
 | "exact"      | rows, drawn each time  | the best point along the new column (Method 2, solved) |
 | "exhaustive" | rows, drawn each time  | all coefficients optimised (Method 1)                  |
-| "random"     | one row                | nothing to judge                                       |
+| "random"     | one row                | one Newton step along the new column                   |
 | "kmeans"     | the landmarks          | one Newton step along the new column                   |
 """
 
@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.engines import Engine
+from skauc.engines.passes import ScreenedGains
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, Rows
 from skauc.solvers.newton import Point
@@ -32,20 +33,19 @@ from skauc.sparse.gains import (
     NewtonLine,
     OrthogonalNewton,
     QuadraticModel,
-    rough_slopes,
 )
 from skauc.sparse.objective import Objective
 from skauc.validation import check_choice
 
 SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
 
-# Draws in a row without one independent candidate after which none is taken to be left.
+# After this many draws without an independent candidate, none is assumed to be left.
 _MOST_DRAWS = 20
-# Gains closer than this, relatively, are ties: the first candidate wins whatever the rounding.
+# Gains that differ by less than this, relatively, are ties. The first candidate wins.
 _TIE = 1e-9
-# Candidates that are judged on all rows after a screening.
+# Candidates that are evaluated on all rows after a screening.
 _SHORTLIST = 10
-# Rows that k-means sees for each landmark it makes.
+# Rows per landmark that k-means is given.
 _ROWS_PER_LANDMARK = 256
 
 Draw = Callable[[Basis, int], tuple[np.ndarray, Rows]]
@@ -68,7 +68,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Selector:
-    """A source of candidates, a judge of them, and perhaps a rough one that says whom to judge."""
+    """A source of candidates, a judge, and optionally a rough judge for a shortlist."""
 
     draw: Draw
     judge: Judge
@@ -78,11 +78,11 @@ class Selector:
         self, objective: Objective, basis: Basis, point: Point, model: QuadraticModel | None
     ) -> Choice | None:
         """Return the best candidate of all widths, or None if no independent one is left."""
-        choices = [
-            self._best(objective, point, model, candidates)
-            for width in range(len(basis.kernels))
-            if (candidates := self._candidates(basis, width)) is not None
-        ]
+        choices = []
+        for width in range(len(basis.kernels)):
+            candidates = self._candidates(basis, width)
+            if candidates is not None:
+                choices.append(self._best(objective, point, model, candidates))
         return max(choices, key=lambda choice: choice.gain, default=None)
 
     def _best(self, objective, point, model, candidates: Candidates) -> Choice:
@@ -105,7 +105,7 @@ class Selector:
         )
 
     def _shortlist(self, objective, point, model, candidates: Candidates) -> Candidates:
-        """Return the candidates that look best on a sample of the rows, where there is one."""
+        """Return the candidates with the best gains on a sample, if the engine screens."""
         is_long = len(candidates) > 2 * _SHORTLIST
         if self.screen is None or not objective.engine.screens or not is_long:
             return candidates
@@ -140,9 +140,9 @@ def make_selector(
     if selection == "random":
         return Selector(_rows(engine, 1, random_state), NewtonLine())
     judges = {
-        # Screened on a sample, this one lost 0.002 to 0.005 of AUC: its curvatures are differences.
+        # Not screened: its curvatures are differences, and a sample cost 0.002 to 0.005 of AUC.
         "orthogonal": (OrthogonalNewton(),),
-        "greedy": (NewtonLine(), NewtonLine(rough_slopes)),
+        "greedy": (NewtonLine(), NewtonLine(ScreenedGains)),
         "exact": (LineMinimum(),),
         "exhaustive": (Exhaustive(minimise),),
     }
@@ -150,7 +150,7 @@ def make_selector(
 
 
 def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
-    """Draw rows that are not yet in the basis; (row, width) pairs where there are widths."""
+    """Draw rows that are not yet in the basis. A row may be a centre once per width."""
 
     def draw(basis: Basis, width: int):
         n_rows = n_candidates
@@ -162,9 +162,9 @@ def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
 
 
 def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
-    """Cluster a sample of rows and offer the cluster means, every time all of them.
+    """Cluster a sample of rows and return all cluster means as candidates, every time.
 
-    A mean that is in the basis already depends on it and so drops out by itself.
+    A mean that is in the basis already is not independent of it, and drops out.
     """
     sample, rows = engine.draw(_ROWS_PER_LANDMARK * n_basis, [], random_state)
     n_clusters = min(n_basis, _n_distinct(rows))

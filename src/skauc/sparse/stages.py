@@ -15,13 +15,13 @@ from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from skauc.data.training import TrainingData
-from skauc.engines import Engine
+from skauc.engines import Engine, LinearColumns
 from skauc.kernels import same_format
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import Point
@@ -41,14 +41,15 @@ DESCENT_TOL = 1e-2
 
 
 class Stage(Protocol):
-    """One step of a fit.
+    """One step of a fit. Stages of growth are left out once the basis grows no more."""
 
-    Stages that ``grows`` are left out once the basis grows no more. A checkpoint is written after
-    stages that ``saves``.
-    """
+    @property
+    def grows(self) -> bool:
+        """Whether the stage is part of the growth of the basis."""
 
-    grows: bool
-    saves: ClassVar[bool]
+    @property
+    def saves(self) -> bool:
+        """Whether a checkpoint is written after the stage."""
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return what is found after this stage."""
@@ -113,7 +114,7 @@ class Workspace:
         engine = self._open_engine(rows, capacity=self._capacity, n_whole=n_whole)
         self._stack.enter_context(engine)
         if self.plan.linear is not None:
-            engine.append_linear(self.plan.linear.origin, self.plan.linear.scale)
+            engine.append(LinearColumns(self.plan.linear.origin, self.plan.linear.scale))
         self.hold_out(engine, held_out)
 
     def hold_out(self, engine: Engine, chosen: Chosen | None) -> None:
@@ -218,7 +219,7 @@ class Pursue:
 
     sizes: Collection[int]
     grows: bool = True
-    saves: ClassVar[bool] = True
+    saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with a larger basis."""
@@ -249,7 +250,7 @@ class Refine:
 
     n_steps: int
     grows: bool = False
-    saves: ClassVar[bool] = True
+    saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the refined state; it never validates worse than before."""
@@ -270,13 +271,15 @@ class MoveTo:
 
     rows: str
     grows: bool = False
-    saves: ClassVar[bool] = False
+    saves: bool = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the coefficients that are best on these rows."""
         if self.rows == "all":
             work.open(work.rows, None)
         else:
+            assert work.held_out is not None
+            assert work.sample is not None
             model = state.models[len(state.basis)]
             hard = work.held_out.hard_sample(work.rows, model, work.sample)
             work.open(hard, work.validation_rows)
@@ -288,7 +291,7 @@ class Finish:
     """Fit the coefficients of the last model to all rows, including those held out."""
 
     grows: bool = False
-    saves: ClassVar[bool] = True
+    saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the final coefficients; the validation AUC is the one before."""

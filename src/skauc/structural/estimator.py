@@ -1,4 +1,4 @@
-"""StructuralAUC: Joachims' cutting plane method for the ROC area, as a scikit-learn classifier."""
+"""StructuralAUC: the cutting plane method of Joachims for the ROC area."""
 
 from __future__ import annotations
 
@@ -20,97 +20,101 @@ from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.solvers.cutting_plane import Solution, minimise_by_planes
 from skauc.structural.function_spaces import open_space
+from skauc.support import quiet_overflow
 from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
 
-# Part of the way to the master problem's solution at which the linear kernel takes its planes: a
-# third to a quarter of the rounds of a whole step. It keeps a little of every plane there was, so
-# that no row's coefficient would be zero: other kernels go all the way.
+# Fraction of the way to the solution of the master problem at which the linear kernel computes its
+# planes. It takes a third to a quarter of the rounds of a full step. The result contains a little
+# of every plane, so that no row would have a zero coefficient. Other kernels therefore take full
+# steps.
 STEP = 0.2
 
 
 class StructuralAUC(CallbackMixin, RankingClassifier):
-    """Binary classifier that maximises AUC by the plain hinge over all pairs, linear or kernel.
+    """Linear or kernel classifier that maximises AUC by the plain hinge loss over all pairs.
 
     It minimises
 
         1/2 |f|^2 + C_pair * sum over positives i, negatives j of max(0, 1 - f_i + f_j),
 
-    with C_pair = C * l / (p * n) for l rows, p of them positive and n negative (sums of weights
-    where there are weights). The larger of the two labels, in sorted order, is the positive one.
-    The sum over pairs is one structured loss over all rankings, and is minimised by its cutting
-    planes (Joachims' 1-slack formulation).
+    with C_pair = C * l / (p * n) for l rows, p of them positive and n negative. With sample
+    weights, these counts are sums of weights. The label that sorts last is the positive class. The
+    sum over pairs is one structured loss over all rankings. It is minimised by cutting planes (the
+    1-slack formulation of Joachims).
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss against the regulariser, free of the number of rows. In the paper's
-        problem with the plain hinge a pair weighs C_paper = C * l / (p * n). In Joachims' problem,
-        1/2 |w|^2 + C_joachims * xi with xi the mean hinge of a pair, C_joachims = C * l.
+        Weight of the loss against the regulariser. It does not depend on the number of rows. In the
+        paper's problem with the plain hinge, the weight of a pair is C_paper = C * l / (p * n). In
+        the problem of Joachims, 1/2 |w|^2 + C_joachims * xi, where xi is the mean hinge of a pair,
+        C_joachims = C * l.
     kernel : {"linear", "rbf", "laplacian", "polynomial"} or callable, default="linear"
         x.z, exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, or a
-        function of two blocks of rows that returns their kernel matrix.
+        function that returns the kernel matrix of two blocks of rows.
     gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is 1 / (n_features * variance of X), with the standard deviation in place of the
-        variance for "laplacian"; "auto" is 1 / n_features.
+        "scale" is 1 / (n_features * variance of X), or the standard deviation instead of the
+        variance for "laplacian". "auto" is 1 / n_features.
     degree : int, default=3
         Power of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial kernel.
     tol : float, default=1e-3
-        The fit ends when the objective is proved to be within ``tol`` * C * l of its minimum: the
-        mean hinge of a pair, which is 1 for equal scores, is then at most ``tol`` too large.
+        The fit stops when the objective is provably within ``tol`` * C * l of its minimum. The mean
+        hinge of a pair, which is 1 for equal scores, is then at most ``tol`` too large.
     max_iter : int, default=1000
-        Most rounds, one plane each.
+        Maximum number of rounds. Each round adds one plane.
     cache_size : float, default=4000
-        Megabytes that the kernel matrix may take, 8 * l^2 bytes. A larger one is computed anew in
-        each round. The linear kernel needs none.
+        Memory for the kernel matrix, in MB. Its upper triangle takes 2 * l^2 bytes (4 * l^2 up to
+        5,000 rows). The part that does not fit is recomputed in every round. The linear kernel
+        needs no matrix.
     n_jobs : int or None, default=None
-        Threads, for BLAS and everything else together; None is 1 unless in a
-        `joblib.parallel_config` context, -1 is all. The result does not depend on it.
+        Number of threads, including those of BLAS. None means 1 unless in a
+        `joblib.parallel_config` context; -1 means all cores. The result does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels, the positive one last.
     coef_ : ndarray of shape (n_features_in_,)
-        The weights of the features; kernel="linear" only.
+        Weights of the features, for kernel="linear" only.
     dual_coef_ : ndarray of shape (n_support,)
-        The coefficients of the support vectors; all kernels but "linear".
+        Coefficients of the support vectors, for all other kernels.
     support_ : ndarray of shape (n_support,)
-        Their rows in the training data; all kernels but "linear".
+        Indices of the support vectors in the training data, for all other kernels.
     support_vectors_ : ndarray or CSR array of shape (n_support, n_features_in_)
-        The rows with a coefficient that is not zero; all kernels but "linear".
+        The rows with a non-zero coefficient, for all other kernels.
     intercept_ : float
-        Minus the threshold: added to the scores so that their sign is the prediction of best
-        balanced accuracy on the training rows. It has no part in the ranking.
+        Minus the threshold with the best balanced accuracy on the training rows. It does not affect
+        the ranking.
     gamma_ : float or None
-        The kernel's gamma as a number, where it has one.
+        The gamma of the kernel as a number; None if the kernel has no gamma.
     objective_ : float
-        The value of what is minimised.
+        The value of the objective.
     dual_gap_ : float
-        The minimum is at least ``objective_ - dual_gap_``.
+        The minimum of the objective is at least ``objective_ - dual_gap_``.
     n_iter_ : int
-        Rounds in all.
+        Number of rounds.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names that are all strings.
+        Names of the features. Defined only if X has names that are all strings.
 
     See Also
     --------
-    SparseKernelAUC : The squared hinge over the same pairs, with few basis functions.
+    SparseKernelAUC : The squared hinge over the same pairs, with few centres.
     sklearn.calibration.CalibratedClassifierCV : Probabilities that agree with the ranking.
     sklearn.model_selection.TunedThresholdClassifierCV : A threshold for a cost or a recall.
 
     Notes
     -----
-    A round of the linear kernel takes O(nnz + l log l) time for nnz non-zero entries in l rows,
-    and X is not copied; a plane takes one number a feature. A round of another kernel takes O(l^2),
-    or O(l^2 * n_features) where the kernel matrix is not kept, and a plane two numbers a row.
-    Rounds are few where C * l is small against the squared norms of the features, and grow with it:
-    scale the features first. Planes that were idle for 50 rounds are dropped.
+    With the linear kernel, a round takes O(nnz + l log l) time for nnz non-zero entries in l rows,
+    and a plane takes one number per feature. X is not copied. With another kernel, a round takes
+    O(l^2) time, or O(l^2 * n_features) if the kernel matrix is recomputed, and a plane takes two
+    numbers per row. The number of rounds grows with C * l times the squared norm of the features,
+    so scale the features first. Planes that are idle for 50 rounds are dropped.
 
-    With sample weights a row of weight 2 counts as two rows.
+    A row of weight 2 counts as two rows.
 
     References
     ----------
@@ -164,9 +168,10 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows. float32 and float64 are used as they are, the rest becomes float64.
+            Training rows. float32 and float64 are used as they are; other types are converted to
+            float64.
         y : array-like of shape (n_samples,)
-            Labels, two different ones of any kind.
+            Labels of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -176,12 +181,12 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
             The fitted estimator.
         """
         self._check_parameters()
-        with unchanged_on_error(self), np.errstate(over="ignore", invalid="ignore"):
+        with unchanged_on_error(self), quiet_overflow():
             self._fit(X, y, sample_weight)
         return self
 
     def _fit(self, X, y, sample_weight) -> None:
-        # Imported here, for it loads numba.
+        # Imported here because it loads numba.
         from skauc.losses.roc_area import ROCArea
 
         data = check_training(self, X, y, sample_weight)
@@ -189,7 +194,12 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         rows = np.flatnonzero(data.weights)
         counted = data if len(rows) == len(data.weights) else data.part(rows)
         kernel = make_kernel(
-            self.kernel, counted, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            self.kernel,
+            counted,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            names=getattr(self, "feature_names_in_", None),
         )
         attributes = partial(_attributes, kernel, self.kernel == "linear", counted, rows)
         reporter = self._start_reporting(self.max_iter, X, y, sample_weight)
@@ -225,7 +235,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
 def _attributes(
     kernel: Kernel, is_linear: bool, data: TrainingData, rows: np.ndarray, solution: Solution
 ) -> dict:
-    """Return the fitted attributes; ``rows`` are the places of the data's rows in X."""
+    """Return the fitted attributes; ``rows`` are the indices of the data's rows in X."""
     intercept = -best_threshold(solution.scores, data.positive, data.weights)
     if is_linear:
         model = Model.linear(solution.vector, intercept)

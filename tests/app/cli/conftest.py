@@ -29,6 +29,12 @@ class Customers:
         return self.folder / "customers.skauc"
 
 
+@pytest.fixture(autouse=True)
+def no_progress_lines(monkeypatch):
+    """Print no lines on progress: how many there are depends on the speed of the machine."""
+    monkeypatch.setattr("skauc.app.cli.progress.LINE_SECONDS", 1e6)
+
+
 @pytest.fixture(scope="session")
 def customers(tmp_path_factory):
     """Customers with gaps, categories, dates, text and an id."""

@@ -14,13 +14,15 @@ from skauc.sparse import SparseKernelAUC
 
 
 def half_done():
+    """Four of eight tasks, the first after 14 seconds and two seconds for each of the others."""
     state = State("Tuning", 8, n_done=4, detail="gamma=[0.1, 1]", best_auc=0.87654)
     state.started = time.monotonic() - 20
+    state._first = (1, time.monotonic() - 6)
     return state
 
 
 def test_a_line_tells_all_that_is_known():
-    line = "Tuning: 4 of 8 steps, gamma=[0.1, 1], best AUC 0.8765, 20 s, about 20 s left"
+    line = "Tuning: 4 of 8 steps, gamma=[0.1, 1], best AUC 0.8765, 20 s, about 8 s left"
     assert half_done().line() == line
     assert State("Tuning").line() == "Tuning: 0 s"
     assert State("Scoring rows", unit="rows", n_done=5000).line() == "Scoring rows: 5,000 rows, 0 s"
@@ -50,6 +52,7 @@ def test_a_fit_counts_its_centres():
 def test_a_line_every_few_seconds_without_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.05)
     with watch("Tuning", 10) as (tick,):
+        tick(None, 1, 10)
         tick(None, 3, 10)
         time.sleep(0.3)
     lines = capsys.readouterr().err.splitlines()
@@ -80,5 +83,5 @@ def test_a_bar_with_a_total(terminal):
         show()
         time.sleep(0.2)
     text = terminal.getvalue()
-    assert "4/8, gamma=[0.1, 1], best AUC 0.8765, about 20 s left" in text
+    assert "4/8, gamma=[0.1, 1], best AUC 0.8765, about 8 s left" in text
     assert "Tuning" in text

@@ -168,8 +168,8 @@ BAD = [
     ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), r"Line 1 of .* is not UTF-8 text"),
     ("twice.csv", b"a,b,a\n1,2,3\n", "more than one column called 'a'"),
     ("nameless.csv", b",b,\n1,2,3\n", "more than one column without a name"),
-    ("torn.csv.gz", gzip.compress(b"a,b\n1,2\n" * 500)[:-9], "is not a whole gzip file"),
-    ("table.xlsx", b"PK", r"cannot be told by its name\. Names end in one of \.csv, \.tsv"),
+    ("torn.csv.gz", gzip.compress(b"a,b\n1,2\n" * 500)[:-9], "is not a complete gzip file"),
+    ("table.xlsx", b"PK", r"does not follow from its name\. Names end in \.csv, \.tsv"),
     ("torn.parquet", b"PAR1 and nothing", "cannot be read as parquet"),
     ("torn.arff", b"@RELATION r\n@ATTRIBUTE a NUMERIC\n@DATA\nx\n", "cannot be read as arff"),
     ("latin.arff", b"@RELATION r\n@ATTRIBUTE \xe9 NUMERIC\n@DATA\n1\n", "is not UTF-8 text"),
@@ -194,7 +194,7 @@ def test_bad_files(tmp_path, name, content, message, read):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no file .*nowhere\.csv\. Check"):
         read_table(tmp_path / "nowhere.csv")
-    with pytest.raises(InvalidDataError, match=r"is a folder\. Name a file in it"):
+    with pytest.raises(InvalidDataError, match=r"is a folder\. Pass a file"):
         read_table(tmp_path)
 
 

@@ -43,6 +43,7 @@ class State:
     detail: str = ""
     best_auc: float | None = None
     started: float = field(default_factory=time.monotonic)
+    _first: tuple[int, float] = (0, 0.0)
 
     @property
     def seconds(self) -> float:
@@ -51,10 +52,20 @@ class State:
 
     @property
     def seconds_left(self) -> float | None:
-        """The time that the other tasks take at the mean speed so far, if it is known."""
-        if not self.n_tasks or not self.n_done:
+        """The time that the other tasks take at the mean speed since the first one, if known.
+
+        The first task also waits for imports, compilation and worker processes.
+        """
+        n_since, began = self.n_done - self._first[0], self._first[1]
+        if not self.n_tasks or n_since <= 0:
             return None
-        return self.seconds / self.n_done * max(self.n_tasks - self.n_done, 0)
+        return (time.monotonic() - began) / n_since * max(self.n_tasks - self.n_done, 0)
+
+    def reach(self, n_done: int) -> None:
+        """Set the number of tasks that are done."""
+        if self.n_done == 0:
+            self._first = (n_done, time.monotonic())
+        self.n_done = n_done
 
     def words(self) -> list[str]:
         """Return what is known besides the number of tasks and the time."""
@@ -85,7 +96,7 @@ class Tick:
 
     def __call__(self, estimator, n_done: int, n_tasks: int | None) -> None:
         """Count a task."""
-        self.state.n_done = n_done
+        self.state.reach(n_done)
         self.state.n_tasks = n_tasks or self.state.n_tasks
         self._read(estimator)
         self.show()
@@ -129,7 +140,7 @@ def count_rows(stage: str) -> Iterator[Callable[[int], None]]:
     with _shown(state) as show:
 
         def add(n_rows: int) -> None:
-            state.n_done += n_rows
+            state.reach(state.n_done + n_rows)
             show()
 
         yield add

@@ -201,7 +201,8 @@ def iterate_libsvm(
     n_before = 0
     with source.open() as file:
         while lines := list(islice(file, chunk_rows)):
-            frame = _libsvm_frame(source, *_parse_libsvm(source, lines, n_before + 1), names)
+            X, y = _parse_libsvm(source, lines, n_before + 1)
+            frame = _libsvm_frame(source, X, y, names)
             for name in verbatim:
                 check_column_name(name, list(frame.columns))
             names = names or [name for name in frame.columns if name != LIBSVM_TARGET]
@@ -209,7 +210,7 @@ def iterate_libsvm(
             yield frame, frame[list(verbatim)].map(lambda value: f"{value:.17g}")
 
 
-def _parse_libsvm(source: Source, lines: list[bytes], first: int):
+def _parse_libsvm(source: Source, lines: list[bytes], first: int) -> tuple:
     try:
         return load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Where a table comes from: a file or standard input, compressed or not, and its format."""
+"""Open a file or standard input, compressed or not, and find its format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from skauc.exceptions import InvalidDataError, MissingPackageError
 from skauc.validation import check_choice
@@ -34,7 +34,17 @@ FORMATS = tuple(dict.fromkeys(_FORMATS.values()))
 
 @dataclass(frozen=True)
 class Source:
-    """The name by which errors call it, its format, and how to open it as often as needed."""
+    """A table that can be opened any number of times.
+
+    Attributes
+    ----------
+    name : str
+        The name in error messages.
+    format : str
+        One of `FORMATS`.
+    reopen : callable
+        Returns a binary file at its beginning.
+    """
 
     name: str
     format: str
@@ -42,18 +52,18 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Open it, and turn what a damaged archive does into an error that says so."""
+        """Open the table. An archive that is damaged raises an error that says so."""
         try:
             with self.reopen() as file:
                 yield file
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InvalidDataError(
-                f"{self.name} is not a whole gzip file: {error}. Compress it again."
+                f"{self.name} is not a complete gzip file: {error}. Compress it again."
             ) from error
 
 
 def find_source(path, format: str | None = None) -> Source:
-    """Return the source at that path, or at standard input for "-"."""
+    """Return the source at a path, or standard input for "-"."""
     if format is not None:
         check_choice("format", format, FORMATS)
     if str(path) == STANDARD_INPUT:
@@ -63,7 +73,7 @@ def find_source(path, format: str | None = None) -> Source:
     if format is None:
         format = _format_of(path)
     if beginning.startswith(_GZIP_MAGIC):
-        return Source(str(path), format, lambda: gzip.open(path, "rb"))
+        return Source(str(path), format, lambda: _unzipped(path))
     return Source(str(path), format, lambda: open(path, "rb"))
 
 
@@ -74,8 +84,12 @@ def _standard_input(format: str | None) -> Source:
     if format is None:
         format = "parquet" if content.startswith(_PARQUET_MAGIC) else "csv"
     if content.startswith(_GZIP_MAGIC):
-        return Source("standard input", format, lambda: gzip.open(io.BytesIO(content), "rb"))
+        return Source("standard input", format, lambda: _unzipped(io.BytesIO(content)))
     return Source("standard input", format, lambda: io.BytesIO(content))
+
+
+def _unzipped(file) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(file, "rb"))
 
 
 def _beginning_of(path: Path) -> bytes:
@@ -85,7 +99,7 @@ def _beginning_of(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise FileNotFoundError(f"There is no file {path}. Check the name.") from error
     except IsADirectoryError as error:
-        raise InvalidDataError(f"{path} is a folder. Name a file in it.") from error
+        raise InvalidDataError(f"{path} is a folder. Pass a file.") from error
     except OSError as error:
         raise InvalidDataError(
             f"{path} cannot be read: {error.strerror}. Check its permissions."
@@ -101,14 +115,14 @@ def _format_of(path: Path) -> str:
     if suffix not in _FORMATS:
         known = ", ".join(_FORMATS)
         raise InvalidDataError(
-            f"The format of {path} cannot be told by its name. Names end in one of {known}, with "
-            f"or without .gz; or say which `format` it is: {', '.join(FORMATS)}."
+            f"The format of {path} does not follow from its name. Names end in {known}, with or "
+            f"without .gz. Otherwise, set `format` to one of {', '.join(FORMATS)}."
         )
     return _FORMATS[suffix]
 
 
 def missing_package(error: ImportError) -> MissingPackageError:
-    """Return the error that says how to install what reads tables."""
+    """Return the error that says how to install a package that reads tables."""
     return MissingPackageError(
         f"Reading tables needs the package {error.name}, which is not installed. "
         "Install it with: pip install 'skauc[tables]'"

@@ -12,6 +12,9 @@ from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 
 TABLE_UNITS = "units of the table"
+TOO_MANY = "classifier, which has too many values to list"
+# Sparse centres of a small file can have any number of features.
+_MOST_LISTED = 10_000_000
 INNER_UNITS = "units of the classifier, because the steps before it cannot be undone"
 
 
@@ -81,7 +84,11 @@ def describe_model(model) -> ModelParts:
             f"`model` must end with an estimator of skauc; got {type(classifier).__name__}."
         )
     length_scales, linear_coef = _along_features(classifier, opened.model)
-    values, units = _in_original_units(opened, as_dense(opened.model.centres))
+    values: dict[str, list]
+    if opened.model.centres.shape[0] * opened.model.centres.shape[1] > _MOST_LISTED:
+        values, units = {}, TOO_MANY
+    else:
+        values, units = _in_original_units(opened, opened.model)
     return ModelParts(
         estimator=type(classifier).__name__,
         n_basis=len(opened.model.coef),
@@ -117,9 +124,10 @@ def _parameters(classifier) -> dict:
     return shown | {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
 
 
-def _in_original_units(opened: UnwrappedModel, centres: np.ndarray) -> tuple[dict[str, list], str]:
+def _in_original_units(opened: UnwrappedModel, model: Model) -> tuple[dict[str, list], str]:
     """Return the columns of the centres and their units."""
-    scaling, steps = opened.model.scaling, opened.steps
+    centres = as_dense(model.centres)
+    scaling, steps = model.scaling, opened.steps
     if scaling is not None:
         centres = scaling.inverse(centres)
     if len(steps) == 1 and isinstance(steps[0], TablePreprocessor) and len(centres):

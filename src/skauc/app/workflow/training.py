@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -88,7 +89,7 @@ class Trained:
         Whether an interrupt ended the training.
     """
 
-    model: object
+    model: Any
     chosen: dict
     cv_auc: float | None
     n_tuned: int
@@ -102,10 +103,10 @@ def too_good_columns(table: LabelledTable) -> list[str]:
     Such columns are often recorded after the outcome, or derived from it.
     """
     from skauc.report.data_warnings import leak_suspects
-    from skauc.report.rows import Rows
+    from skauc.report.rows import LabelledRows
 
     weights = np.ones(len(table.y))
-    return [name for _, name in leak_suspects(Rows(table.X, table.y, weights))]
+    return [name for _, name in leak_suspects(LabelledRows(table.X, table.y, weights))]
 
 
 def train_model(

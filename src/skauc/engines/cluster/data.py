@@ -1,4 +1,4 @@
-"""Training data on a cluster: the same questions as of `TrainingData`, answered by blocks."""
+"""Training data on a cluster, with the methods of `TrainingData`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from distributed import Future
 from scipy import sparse
 
 from skauc.data.training import TrainingData
-from skauc.engines.cluster import passes
+from skauc.engines.cluster import tasks
 from skauc.engines.cluster.pool import Pool, add_arrays
 
 
@@ -32,14 +32,12 @@ class ClusterData:
 
     def add_up(self, sums: Callable, *arguments):
         """Return ``sums(rows, *arguments)``, added up over the blocks."""
-        parts = self.pool.each(
-            "data", passes.apply, self.blocks, function=sums, arguments=arguments
-        )
+        parts = self.pool.each("data", tasks.apply, self.blocks, function=sums, arguments=arguments)
         return self.pool.fetch(self.pool.total("data", parts, add_arrays))
 
     def take(self, chosen: Callable) -> TrainingData:
-        """Return the rows for which ``chosen`` returns True, here."""
-        parts = self.pool.fetch_all(self.pool.each("take", passes.take, self.blocks, chosen=chosen))
+        """Return the rows for which ``chosen`` returns True, in the memory of the client."""
+        parts = self.pool.fetch_all(self.pool.each("take", tasks.take, self.blocks, chosen=chosen))
         stack = sparse.vstack if self.is_sparse else np.concatenate
         return TrainingData(
             stack([part.X for part in parts]),
@@ -51,10 +49,10 @@ class ClusterData:
 
     def transformed(self, transform: Callable) -> ClusterData:
         """Return the same rows with other features."""
-        tasks = self.pool.each("scale", passes.transform, self.blocks, function=transform)
-        return replace(self, blocks=self.pool.start(tasks))
+        parts = self.pool.each("scale", tasks.transform, self.blocks, function=transform)
+        return replace(self, blocks=self.pool.start(parts))
 
     def without(self, chosen: Callable) -> ClusterData:
-        """Return the same rows, of which those that are chosen count nothing."""
-        tasks = self.pool.each("without", passes.without, self.blocks, chosen=chosen)
-        return replace(self, blocks=self.pool.start(tasks))
+        """Return the same rows, with weight zero for the chosen ones."""
+        parts = self.pool.each("without", tasks.without, self.blocks, chosen=chosen)
+        return replace(self, blocks=self.pool.start(parts))

@@ -1,4 +1,4 @@
-"""Passes over blocks: named tasks, tree reductions, and what a client keeps of them."""
+"""The workers of a dask client: named tasks over blocks, and tree reductions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ INLINE_BYTES = 1 << 15
 
 
 class Pool:
-    """The workers of a client, as a place to run passes over blocks.
+    """The workers of a client, which run tasks over blocks.
 
-    ``device`` is the one that each worker takes its blocks to; None: they stay in memory.
+    ``device`` is the device that each worker takes its blocks to, None for the CPU.
     """
 
     def __init__(self, client: Client, device: str | None = None):
@@ -38,8 +38,8 @@ class Pool:
         self._numbers = count()
 
     def each(self, name: str, function: Callable, /, *blocks: Sequence, **small) -> list[Delayed]:
-        """Describe one task a block; ``small`` descriptions are the same for all."""
-        small = {key: self._described(value) for key, value in small.items()}
+        """Describe one task per block; ``small`` descriptions are the same for all."""
+        small = {key: self.described(value) for key, value in small.items()}
         return [self.one(name, function, *values, **small) for values in zip(*blocks, strict=True)]
 
     def one(self, name: str, function: Callable, /, *values, **small) -> Delayed:
@@ -52,18 +52,20 @@ class Pool:
         """Describe a value of the client, to be kept by a worker."""
         return delayed(value, name=self._key(name), traverse=False)
 
-    def total(self, name: str, parts: Sequence, add: Callable, finish=None) -> Delayed:
-        """Describe the sum of partial results, a tree of tasks, and what ``finish`` makes of it."""
+    def total(
+        self, name: str, parts: Sequence, add: Callable, finish: Callable | None = None, **small
+    ) -> Delayed:
+        """Describe ``finish(total, **small)`` of the sum of partial results, a tree of tasks."""
         parts = list(parts)
         while len(parts) > FAN_IN:
             parts = [
                 self.one(f"{name}-sum", add, parts[first : first + FAN_IN])
                 for first in range(0, len(parts), FAN_IN)
             ]
-        return self.one(f"{name}-sum", partial(_add, add, finish), parts)
+        return self.one(f"{name}-sum", partial(_add, add, finish), parts, **small)
 
     def start(self, tasks: Sequence[Delayed]) -> list[Future]:
-        """Send tasks to the scheduler; their values are kept as long as the futures are."""
+        """Send tasks to the scheduler, which keeps their values as long as the futures exist."""
         return self.client.compute(list(tasks), optimize_graph=False)
 
     def fetch(self, task: Delayed):
@@ -75,7 +77,7 @@ class Pool:
         return self.values(self.start(tasks))
 
     def values(self, futures: Sequence[Future]) -> list:
-        """Wait for values, and say what to do if the scheduler dies meanwhile."""
+        """Wait for values. Raise an error that says what to do if the scheduler dies."""
         try:
             return self.client.gather(futures)
         except (CancelledError, CommClosedError) as error:
@@ -84,7 +86,8 @@ class Pool:
                 "once more: with `checkpoint` it goes on from the last retraining."
             ) from error
 
-    def _described(self, value):
+    def described(self, value):
+        """Return a description that is sent to each worker once, if it is large."""
         if isinstance(value, Delayed | Future) or sizeof(value) <= INLINE_BYTES:
             return value
         return self.value("description", value)
@@ -93,20 +96,20 @@ class Pool:
         return f"skauc-{name}-{self._token}{next(self._numbers)}"
 
 
-def _add(add: Callable, finish: Callable | None, parts: list):
+def _add(add: Callable, finish: Callable | None, parts: list, **small):
     total = add(parts)
-    return total if finish is None else finish(total)
+    return total if finish is None else finish(total, **small)
 
 
 def add_arrays(parts: list):
-    """Add arrays, or tuples of arrays place by place."""
+    """Add arrays, or tuples of arrays item by item."""
     if isinstance(parts[0], tuple):
         return tuple(sum(arrays[1:], start=arrays[0]) for arrays in zip(*parts, strict=True))
     return sum(parts[1:], start=np.asarray(parts[0]))
 
 
 def find_pool() -> Pool:
-    """Return the pool of the current client, after a look at its workers."""
+    """Return the pool of the current client, after a check of its workers."""
     try:
         client = get_client()
     except ValueError:

@@ -1,0 +1,60 @@
+"""Functions compiled by numba. This is the only module that imports it.
+
+Numba is imported by the first call of a compiled function, so that prediction and the import of
+the package do not wait for it. Machine code is cached on disk where that is possible. Where numba
+finds no place that it can write to (read-only site-packages and no writable home), functions are
+compiled in every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, update_wrapper
+
+
+class compiled:  # noqa: N801 - a decorator
+    """Compile a function of numbers and arrays when it is first called; it releases the GIL.
+
+    Compiled functions can call each other: numba asks a global for its ``_numba_type_``, and the
+    function is handed over then. Write loops over numbers: expressions over arrays take several
+    times as long to compile.
+    """
+
+    def __init__(self, function: Callable, **options):
+        self._function, self._options = function, options
+        self._dispatcher: Callable | None = None
+        update_wrapper(self, function)
+
+    @property
+    def dispatcher(self) -> Callable:
+        """The function as numba has it."""
+        if self._dispatcher is None:
+            self._dispatcher = _compile(self._function, self._options)
+            # Later calls from the same module go straight to numba.
+            names = self._function.__globals__
+            if names.get(self.__name__) is self:
+                names[self.__name__] = self._dispatcher
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self):
+        return self.dispatcher._numba_type_
+
+    def __call__(self, *arguments):
+        """Call the compiled function."""
+        return self.dispatcher(*arguments)
+
+
+# The compiler may reorder sums to use vector instructions. A division by zero gives infinity.
+compiled_fast = partial(compiled, fastmath={"contract", "reassoc"}, error_model="numpy")
+
+
+def _compile(function: Callable, options: dict) -> Callable:
+    from numba import njit
+
+    try:
+        return njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        return njit(nogil=True, **options)(function)

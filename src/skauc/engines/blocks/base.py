@@ -1,0 +1,174 @@
+"""What every block of rows offers to engines and passes.
+
+A block knows its rows and computes columns and lines for them. What is summed over rows is a pass
+(`skauc.engines.passes`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skauc.engines.passes.base import Sums
+from skauc.engines.policy import SizePolicy
+from skauc.kernels import Kernel, Rows
+
+
+class Block(ABC):
+    """Rows, which of them are positive, their weights, and their columns of the basis.
+
+    Arrays are NumPy arrays in a CPU block and tensors in a GPU block.
+    """
+
+    # The name of the version of a pass that this kind of block runs.
+    kind: ClassVar[str]
+    X: Any
+    positive: Any
+    weights: Any
+    columns: Any
+    n_rows: int
+    n_features: int
+    policy: SizePolicy
+    # Weights of the rows in the loss and, if rows are held out, those of the rows held out.
+    weightings: tuple[np.ndarray, ...]
+
+    @abstractmethod
+    def with_columns(self, columns) -> Block:
+        """Return the same rows with other columns."""
+
+    @abstractmethod
+    def no_columns(self, capacity: int, dtype: np.dtype):
+        """Return room for columns."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype:
+        """The type of the columns."""
+
+    @abstractmethod
+    def weigh(self, *weightings: np.ndarray) -> None:
+        """Set the weights of the rows in the loss and, after them, of the rows held out."""
+
+    @abstractmethod
+    def fetch(self, answer):
+        """Return an array, or a dataclass of arrays, as NumPy arrays."""
+
+    @abstractmethod
+    def column(self, kernel: Kernel, centre: Rows):
+        """Return k(., centre)."""
+
+    @abstractmethod
+    def set_column(self, column, projection: np.ndarray, norm: float) -> None:
+        """Set the column after those of the projection to (column - Phi projection) / norm."""
+
+    @abstractmethod
+    def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
+        """Set one column per feature, from ``first`` on, to scale * (x - origin)."""
+
+    @abstractmethod
+    def set_expansion(
+        self, first: int, kernel: Kernel, centres: Rows, transform: np.ndarray
+    ) -> None:
+        """Set the columns from ``first`` on to K_.Z transform."""
+
+    @abstractmethod
+    def direction(self, weights: np.ndarray):
+        """Return Phi w."""
+
+    @abstractmethod
+    def transposed_products(self, values, n_columns: int) -> Iterator[Sums]:
+        """Yield sums whose total is Phi^T values over the first ``n_columns`` columns."""
+
+    def values(self, line):
+        """Return a line as one number per row."""
+        return line.values(self) if isinstance(line, Line) else line
+
+
+class Line(ABC):
+    """A direction in score space, described by little, for any block."""
+
+    @abstractmethod
+    def values(self, block: Block):
+        """Return one number per row of a block."""
+
+
+@dataclass(frozen=True, eq=False)
+class Product(Line):
+    """The line Phi w."""
+
+    weights: np.ndarray
+
+    def values(self, block: Block):
+        """Multiply the columns by the weights."""
+        return block.direction(self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelColumn(Line):
+    """The line k(., centre)."""
+
+    kernel: Kernel
+    centre: Rows
+
+    def values(self, block: Block):
+        """Evaluate the kernel."""
+        return block.column(self.kernel, self.centre)
+
+
+class NewColumns(ABC):
+    """Columns to add to those that a block has."""
+
+    # The columns that stay; the new ones come after them.
+    n_before: int
+
+    @abstractmethod
+    def count(self, n_features: int) -> int:
+        """Return how many columns are added."""
+
+    @abstractmethod
+    def write(self, block: Block) -> None:
+        """Compute the columns of a block that has room for them."""
+
+
+@dataclass(frozen=True, eq=False)
+class OrthonormalColumn(NewColumns):
+    """The column (k(., centre) - Phi projection) / norm, after those of the projection."""
+
+    kernel: Kernel
+    centre: Rows
+    projection: np.ndarray
+    norm: float
+
+    @property
+    def n_before(self) -> int:
+        """The columns of the projection stay."""
+        return len(self.projection)
+
+    def count(self, n_features: int) -> int:
+        """Return 1."""
+        return 1
+
+    def write(self, block: Block) -> None:
+        """Evaluate the kernel and subtract what the other columns explain."""
+        block.set_column(block.column(self.kernel, self.centre), self.projection, self.norm)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearColumns(NewColumns):
+    """One column scale * (x - origin) per feature. They are the first columns."""
+
+    origin: np.ndarray
+    scale: float
+    n_before = 0
+
+    def count(self, n_features: int) -> int:
+        """Return the number of features."""
+        return n_features
+
+    def write(self, block: Block) -> None:
+        """Copy the features."""
+        block.set_linear(0, self.origin, self.scale)

@@ -1,0 +1,224 @@
+"""A block of rows in memory: threads over parts of it, numba for loops, BLAS for products."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+
+from skauc.compiling import compiled, compiled_fast
+from skauc.engines.blocks.base import Block
+from skauc.engines.passes.base import Sums
+from skauc.engines.policy import SizePolicy
+from skauc.engines.threads import RowThreads
+from skauc.kernels import Kernel, Rows
+from skauc.losses import pairs
+from skauc.scratch import ThreadBench
+from skauc.support import row_slices, rows_per_block
+
+
+@compiled_fast
+def augment(rows, origin, roots, out):
+    """Write [x, |x|^2, 1] with x = roots * (row - origin): `Workbench.augment` in one loop."""
+    n_features = rows.shape[1]
+    for i in range(rows.shape[0]):
+        square = out.dtype.type(0)
+        for j in range(n_features):
+            out[i, j] = (rows[i, j] - origin[j]) * roots[j]
+        # In a loop of its own, so that the order does not depend on the memory layout of the rows.
+        for j in range(n_features):
+            square += out[i, j] * out[i, j]
+        out[i, n_features] = square
+        out[i, n_features + 1] = 1
+
+
+class CompiledBench(ThreadBench):
+    """Scratch arrays; rows are augmented in one compiled loop."""
+
+    augment = staticmethod(augment)
+
+
+class CPUBlock(Block):
+    """Rows stay where the user has them; columns are kept row by row in one array."""
+
+    kind = "cpu"
+
+    def __init__(
+        self,
+        X: Rows,
+        positive: np.ndarray,
+        *weightings: np.ndarray,
+        threads: RowThreads,
+        policy: SizePolicy,
+        columns: np.ndarray | None = None,
+    ):
+        self.X, self.positive, self.columns = X, positive, columns
+        self.n_rows, self.n_features = X.shape
+        self.threads, self.policy = threads, policy
+        self.scratch = CompiledBench()
+        # For the samples of `skauc.engines.passes.gains.ScreenedGains`.
+        self.random_state = np.random.RandomState(0)
+        self.weigh(*weightings)
+
+    def with_columns(self, columns: np.ndarray | None) -> CPUBlock:
+        other = copy.copy(self)
+        other.columns = columns
+        return other
+
+    def no_columns(self, capacity: int, dtype: np.dtype) -> np.ndarray:
+        return np.empty((self.n_rows, capacity), dtype)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.columns.dtype
+
+    def weigh(self, *weightings: np.ndarray) -> None:
+        self.weights, self.weightings = weightings[0], weightings
+
+    def fetch(self, answer):
+        return answer
+
+    def part(self, rows: np.ndarray, weights: np.ndarray, n_columns: int) -> CPUBlock:
+        """Return some rows, with weights of their own and a copy of their first columns."""
+        columns = np.ascontiguousarray(self.columns[rows, :n_columns])
+        return CPUBlock(
+            self.X[rows],
+            self.positive[rows],
+            weights,
+            threads=self.threads,
+            policy=self.policy,
+            columns=columns,
+        )
+
+    # -- tasks and their arrays --------------------------------------------------------------
+
+    def run(self, task: pairs.Task, n_rows: int) -> Iterator:
+        """Run a pass over vectors of the length of the block."""
+        return self.threads.map(task, n_rows, self.policy.vector_block)
+
+    def run_matrix(self, task: pairs.Task, width: int) -> Iterator:
+        """Run a pass over ``width`` numbers per row."""
+        n_blocks = -(-self.n_rows * max(width, 1) // self.policy.matrix_block)
+        n_tasks = min(self.policy.n_tasks(self.n_rows), n_blocks)
+        return self.threads.map(task, self.n_rows, -(-self.n_rows // n_tasks))
+
+    def cache_blocks(self, stop: int, width: int, start: int = 0) -> Iterator[slice]:
+        """Cut a range of rows into slices whose blocks of ``width`` numbers fit the L2 cache."""
+        block_rows = rows_per_block(2 * max(width, 1), self.policy.matrix_block)
+        return row_slices(stop, block_rows, start)
+
+    def scratch_array(self, name: str, n_rows: int, width: int) -> np.ndarray:
+        """Return an array for a part of a task; it lasts until the next one of its name."""
+        return self.scratch.array(name, (n_rows, width), self.columns.dtype)
+
+    def take(self, rows: np.ndarray) -> Rows:
+        """Return some rows; they last until the next ones are taken."""
+        if sparse.issparse(self.X):
+            return self.X[rows]
+        taken = self.scratch.array("rows", (len(rows), self.n_features), self.X.dtype)
+        # NumPy's own function would first copy all rows if they are not contiguous.
+        _take(self.X, rows, taken)
+        return taken
+
+    def dense_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return a dense array and the indices of the rows in it."""
+        if sparse.issparse(self.X):
+            return self.X[rows].toarray(), np.arange(len(rows))
+        return self.X, rows
+
+    # -- columns and lines -------------------------------------------------------------------
+
+    def column(self, kernel: Kernel, centre: Rows) -> np.ndarray:
+        out = np.empty(self.n_rows)
+        columns = kernel.columns(centre, self.columns.dtype, self.scratch)
+        width = self.n_features + 2
+
+        def fill(start, stop):
+            for rows in self.cache_blocks(stop, width, start):
+                out[rows] = columns(self.X[rows])[:, 0]
+
+        list(self.run_matrix(fill, width))
+        return out
+
+    def set_column(self, column: np.ndarray, projection: np.ndarray, norm: float) -> None:
+        size = len(projection)
+
+        def orthonormalise(start, stop):
+            explained = np.empty(stop - start)
+            _multiply(self.columns[start:stop], projection, 0, stop - start, explained)
+            self.columns[start:stop, size] = (column[start:stop] - explained) / norm
+
+        list(self.run_matrix(orthonormalise, size + 1))
+
+    def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
+        last = first + self.n_features
+
+        def fill(start, stop):
+            for rows in self.cache_blocks(stop, self.n_features, start):
+                self.columns[rows, first:last] = (_dense(self.X[rows]) - origin) * scale
+
+        list(self.run_matrix(fill, self.n_features))
+
+    def set_expansion(
+        self, first: int, kernel: Kernel, centres: Rows, transform: np.ndarray
+    ) -> None:
+        last = first + transform.shape[1]
+        columns = kernel.columns(centres, self.columns.dtype, self.scratch)
+        transform = transform.astype(self.columns.dtype)
+        width = self.n_features + 2 * transform.shape[1]
+
+        def fill(start, stop):
+            for rows in self.cache_blocks(stop, width, start):
+                np.matmul(columns(self.X[rows]), transform, out=self.columns[rows, first:last])
+
+        list(self.run_matrix(fill, width))
+
+    def direction(self, weights: np.ndarray) -> np.ndarray:
+        out = np.empty(self.n_rows)
+
+        def multiply(start, stop):
+            _multiply(self.columns, weights, start, stop, out)
+
+        list(self.run_matrix(multiply, len(weights)))
+        return out
+
+    def transposed_products(self, values: np.ndarray, n_columns: int) -> Iterator[Sums]:
+        def multiply(start, stop):
+            out = np.zeros(n_columns)
+            _add_transposed(self.columns, values, start, stop, out)
+            return (out,)
+
+        return self.run_matrix(multiply, n_columns)
+
+
+@compiled
+def _take(X, rows, out):
+    for r in range(len(rows)):
+        for j in range(X.shape[1]):
+            out[r, j] = X[rows[r], j]
+
+
+@compiled_fast
+def _multiply(columns, weights, start, stop, out):
+    """Write Phi w of a range of rows."""
+    for i in range(start, stop):
+        total = 0.0
+        for k in range(len(weights)):
+            total += columns[i, k] * weights[k]
+        out[i] = total
+
+
+@compiled_fast
+def _add_transposed(columns, values, start, stop, out):
+    """Add Phi^T values of a range of rows. Rows of value zero are not read."""
+    for i in range(start, stop):
+        value = values[i]
+        if value != 0.0:
+            for k in range(len(out)):
+                out[k] += value * columns[i, k]
+
+
+def _dense(rows: Rows) -> np.ndarray:
+    return rows.toarray() if sparse.issparse(rows) else rows

@@ -1,0 +1,34 @@
+"""Passes over the rows, one file per formula, with the version for every kind of block.
+
+| file          | passes                                                                        |
+| ------------- | ----------------------------------------------------------------------------- |
+| `state`       | `FindState`, `Tabulate`, `ShareState`: from scores to violating pairs, loss   |
+| `products`    | `Gradient`, `HessianProduct`, `LineSlopes`                                    |
+| `hessian`     | `Hessian`                                                                     |
+| `gains`       | `CandidateGains`, `ScreenedGains`                                             |
+| `moments`     | `Moments`: derivatives by centres and feature scales                          |
+| `quality`     | `RankedQuality`: AUC, validation AUC, threshold                               |
+
+To add a pass, write a subclass of `base.Pass` in a file of its own. No engine has to change.
+"""
+
+from skauc.engines.passes.base import Pass
+from skauc.engines.passes.gains import CandidateGains, CandidateSlopes, ScreenedGains
+from skauc.engines.passes.hessian import Hessian
+from skauc.engines.passes.moments import KernelMoments, Moments
+from skauc.engines.passes.products import Gradient, HessianProduct, LineSlopes
+from skauc.engines.passes.quality import Quality
+
+__all__ = [
+    "CandidateGains",
+    "CandidateSlopes",
+    "Gradient",
+    "Hessian",
+    "HessianProduct",
+    "KernelMoments",
+    "LineSlopes",
+    "Moments",
+    "Pass",
+    "Quality",
+    "ScreenedGains",
+]

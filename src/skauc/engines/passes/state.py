@@ -1,0 +1,396 @@
+"""The state pass: from scores to the pairs that they violate.
+
+The tables of `skauc.losses.pairs.PairStatistics` hold, for each cell of the score axis, the sums of
+(s, s f, s f^2) over the negatives above it and over the positives below it, where s are weights and
+f scores. The loss follows from the tables alone:
+
+    loss = sum over positives i, violating negatives j of s_i s_j (1 - f_i + f_j)^2.
+
+Half its derivative by the score of a row, with L and G the sums of s and s f over the row's
+violating partners, is
+
+    r_i =  s_i (L_i (1 + f_i) - G_i)    for a negative row,
+    r_i = -s_i (L_i (1 - f_i) + G_i)    for a positive row,
+
+and half the second derivative times a vector x is s_i (L_i x_i - G_i(x)), with G(x) the sum of s x
+over the partners. The product s_i L_i is called the *curvature* of a row.
+
+One block finds its cells itself (`FindState`): by rank for float64 columns, by bins for float32.
+Several blocks each make a table of their scores (`Tabulate`). The tables are added up, and each
+block looks its rows up in the statistics of all (`ShareState`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skauc.compiling import compiled
+from skauc.engines import tables
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.losses import pairs
+from skauc.losses.pairs import (
+    BINS_PER_MARGIN,
+    WIDEST_RANGE,
+    Cells,
+    Grid,
+    PairStatistics,
+    ScoreRanges,
+)
+from skauc.support import cached_property, row_slices
+
+if TYPE_CHECKING:
+    import torch
+
+    from skauc.engines.blocks.base import Block
+    from skauc.engines.blocks.cpu import CPUBlock
+    from skauc.engines.blocks.gpu import GPUBlock
+
+
+@dataclass(frozen=True, eq=False)
+class BlockState:
+    """Scores of the rows of a block, and the pairs that they violate with the rows of all blocks.
+
+    What only some passes need is computed when it is first used.
+    """
+
+    block: Any
+    scores: Any
+    statistics: PairStatistics
+    ranks: tables.RankAxis | None = None
+
+    @property
+    def loss(self) -> float:
+        """The loss of all blocks."""
+        return self.statistics.loss
+
+
+class CPUState(BlockState):
+    """A state with NumPy arrays."""
+
+    @cached_property
+    def residual(self) -> np.ndarray:
+        """Half the derivative of the loss by each score."""
+        block = self.block
+        return pairs.residual(
+            self.statistics, self.scores, block.positive, block.weights, block.run
+        )
+
+    @cached_property
+    def coarse(self) -> Cells:
+        """Cells for the Hessian, few enough for two bytes per row."""
+        cells = self.statistics.cells.coarsen(self.block.policy.coarse_cells)
+        return replace(cells, cell=cells.cell.astype(np.int16))
+
+    @cached_property
+    def _partners(self) -> np.ndarray:
+        return self.statistics.partner_weights(self.block.policy.coarse_cells)
+
+    def curvature(self, start: int, stop: int) -> np.ndarray:
+        """Return the curvature of a range of rows, by the coarse cells."""
+        block = self.block
+        return _curvatures(
+            self._partners, self.coarse.cell, block.positive, block.weights, start, stop
+        )
+
+    def part(self, block: CPUBlock, rows: np.ndarray) -> CPUState:
+        """Return the state of some of the rows, against the same pairs."""
+        cells = self.statistics.cells
+        cells = replace(cells, cell=cells.cell[rows])
+        return CPUState(block, self.scores[rows], replace(self.statistics, cells=cells))
+
+
+@compiled
+def _curvatures(partners, cell, positive, weights, start, stop):
+    out = np.empty(stop - start)
+    for i in range(start, stop):
+        out[i - start] = weights[i] * partners[1 if positive[i] else 0, cell[i]]
+    return out
+
+
+class GPUState(BlockState):
+    """A state with tensors."""
+
+    @cached_property
+    def residual(self) -> torch.Tensor:
+        """Half the derivative of the loss by each score."""
+        import torch
+
+        block, statistics = self.block, self.statistics
+        cells = statistics.cells
+        keys = by_class(cells.cell, block.positive, cells.n_cells)
+        sums = torch.cat((statistics.positives_below, statistics.negatives_above))
+        slopes = (self.scores - cells.origin).add_(block.signs)
+        slopes *= sums[:, 0].contiguous().index_select(0, keys)
+        slopes -= sums[:, 1].contiguous().index_select(0, keys)
+        return slopes.mul_(block.weights)
+
+    @cached_property
+    def coarse(self) -> Cells:
+        """Cells for the Hessian."""
+        return self.statistics.cells.coarsen(self.block.policy.coarse_cells)
+
+    @cached_property
+    def keys(self) -> torch.Tensor:
+        """The index of each row in tables by class and coarse cell."""
+        return by_class(self.coarse.cell, self.block.positive, self.coarse.n_cells)
+
+    @cached_property
+    def _partners(self) -> torch.Tensor:
+        """`PairStatistics.partner_weights`."""
+        import torch
+
+        n_cells, statistics = self.statistics.cells.n_cells, self.statistics
+        shift = pairs.coarsening(n_cells, self.block.policy.coarse_cells)
+        first = torch.arange(self.coarse.n_cells, device=self.scores.device) << shift
+        last = (first + (1 << shift)).clamp_(max=n_cells) - 1
+        return torch.cat(
+            (statistics.positives_below[first, 0], statistics.negatives_above[last, 0])
+        )
+
+    def curvature(self, start: int, stop: int) -> torch.Tensor:
+        """Return the curvature of a range of rows, by the coarse cells."""
+        partners = self._partners.index_select(0, self.keys[start:stop])
+        return partners.mul_(self.block.weights[start:stop])
+
+    @cached_property
+    def order(self) -> Order:
+        """The rows by class and coarse cell; rows without a violating partner come last."""
+        import torch
+
+        n_keys = 2 * self.coarse.n_cells
+        partnerless = self.curvature(0, len(self.scores)) == 0
+        keys, rows = self.keys.masked_fill(partnerless, n_keys).short().sort(stable=True)
+        each = torch.arange(1, n_keys + 1, dtype=keys.dtype, device=keys.device)
+        ends = torch.searchsorted(keys, each).cpu().numpy()
+        return Order(rows, keys, ends, self.block.policy.gpu_part_numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Indices of rows in ascending order of their keys, and where the rows of each key end."""
+
+    rows: torch.Tensor
+    keys: torch.Tensor
+    ends: np.ndarray
+    part_numbers: int
+
+    @property
+    def n_partnered(self) -> int:
+        """The number of rows with a violating partner; they come first."""
+        return int(self.ends[-1])
+
+    @property
+    def partnerless(self) -> torch.Tensor:
+        """The rows without a violating partner."""
+        return self.rows[self.n_partnered :]
+
+    def parts(self, width: int) -> Iterator[Part]:
+        """Cut the rows with partners into parts of ``width`` numbers per row."""
+        n_rows = self.n_partnered
+        # A part of m rows has about m / n_rows of the keys, and one number per row and key.
+        most = math.isqrt(self.part_numbers * n_rows // len(self.ends))
+        part_rows = max(min(self.part_numbers // max(width, 1), most or n_rows), 1)
+        for rows in row_slices(n_rows, part_rows):
+            first = int(np.searchsorted(self.ends, rows.start, side="right"))
+            last = int(np.searchsorted(self.ends, rows.stop, side="left"))
+            yield Part(self.rows[rows], self.keys[rows], slice(first, last + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows in the order of their keys, and the range of these keys."""
+
+    rows: torch.Tensor
+    keys: torch.Tensor
+    span: slice
+
+    def members(self, weights: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+        """Return a matrix with the weight of each row in the column of its key."""
+        shape = len(self.rows), self.span.stop - self.span.start
+        columns = self.keys.long() - self.span.start
+        own = weights[self.rows, None].to(dtype)
+        return weights.new_zeros(shape, dtype=dtype).scatter_(1, columns[:, None], own)
+
+
+# -- the versions ----------------------------------------------------------------------------
+
+
+class FindState:
+    """The state of scores, for a block that holds all rows."""
+
+    @staticmethod
+    def cpu(block: CPUBlock, scores: np.ndarray) -> CPUState:
+        """Find the cells, sum by cell on the threads of the block, accumulate over the cells."""
+        if not np.isfinite(scores).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        if block.dtype == np.float64:
+            cells = pairs.sorted_cells(scores, block.positive)
+        else:
+            cells = pairs.binned_cells(scores, block.positive, run=block.run)
+        moments = pairs.score_moments(scores, block.positive, block.weights, cells, block.run)
+        return CPUState(block, scores, pairs.statistics_of(cells, sum(moments)))
+
+    @staticmethod
+    def gpu(block: GPUBlock, scores: torch.Tensor) -> GPUState:
+        """Do the same on the device. Cells by rank are found on the host."""
+        ranges = _ranges_on_gpu(scores, block.positive)
+        if not np.isfinite(list(vars(ranges).values())).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        grid = pairs.contested_grid(ranges, BINS_PER_MARGIN)
+        if block.dtype == np.float64 or grid.n_cells > WIDEST_RANGE * BINS_PER_MARGIN:
+            rows = block.fetch(scores), block.host_positive
+            cells = pairs.sorted_cells(*rows)
+            statistics = pairs.pair_statistics(*rows, block.host_weights, cells)
+            return GPUState(block, scores, _put_statistics(statistics, block.device))
+        cells = Cells(_assign_on_gpu(grid, scores, block.positive), grid.n_cells, ranges.middle)
+        moments = _moments_on_gpu(block, grid, cells.cell, scores, cells.origin)
+        return GPUState(block, scores, _accumulate_on_gpu(cells, moments))
+
+
+class ShareState:
+    """The state of scores against the rows of all blocks."""
+
+    @staticmethod
+    def cpu(block: CPUBlock, scores: np.ndarray, shared: tables.SharedStatistics) -> CPUState:
+        """Look the cells of the rows up."""
+        statistics = shared.of_block(scores, block.positive, block.run)
+        return CPUState(block, scores, statistics, shared.ranks)
+
+    @staticmethod
+    def gpu(block: GPUBlock, scores: torch.Tensor, shared: tables.SharedStatistics) -> GPUState:
+        """Take the statistics to the device and look the cells of the rows up."""
+        statistics = _put_statistics(shared.statistics, block.device)
+        cell = _assign_on_gpu(shared.grid, scores, block.positive)
+        cells = replace(statistics.cells, cell=cell)
+        return GPUState(block, scores, replace(statistics, cells=cells), shared.ranks)
+
+
+class Tabulate:
+    """The table of the scores of a block, to be added to those of other blocks."""
+
+    @staticmethod
+    def cpu(block: CPUBlock, scores: np.ndarray, origin: float) -> tables.ScoreTable:
+        """Tabulate on the threads of the block."""
+        return tables.score_table(scores, block.positive, block.weights, origin, block.run)
+
+    @staticmethod
+    def gpu(block: GPUBlock, scores: torch.Tensor, origin: float) -> tables.ScoreTable:
+        """Tabulate on the device."""
+        import torch
+
+        ranges = _ranges_on_gpu(scores, block.positive)
+        if not torch.isfinite(scores).all():
+            return tables.table_of_no_number(ranges, origin)
+        grid = tables.covering_grid(ranges)
+        cell = _assign_on_gpu(grid, scores, block.positive)
+        moments = _moments_on_gpu(block, grid, cell, scores, origin)
+        return tables.ScoreTable(grid, origin, ranges, block.fetch(moments))
+
+
+def version(operation, block: Block):
+    """Return the version of an operation for this kind of block."""
+    return getattr(operation, block.kind)
+
+
+# -- on a GPU --------------------------------------------------------------------------------
+
+
+def _ranges_on_gpu(scores: torch.Tensor, positive: torch.Tensor) -> ScoreRanges:
+    """Return the ranges of the scores. They are not finite if a score is not."""
+    import torch
+
+    infinity = torch.inf
+    ends = (
+        scores.masked_fill(positive, infinity).amin(),
+        scores.masked_fill(positive, -infinity).amax(),
+        scores.masked_fill(~positive, infinity).amin(),
+        scores.masked_fill(~positive, -infinity).amax(),
+    )
+    return ScoreRanges(*torch.stack(ends).tolist())
+
+
+def _assign_on_gpu(grid: Grid, scores: torch.Tensor, positive: torch.Tensor) -> torch.Tensor:
+    """Return the cell of each row: `Grid.assign`."""
+    import torch
+
+    bins = torch.floor(scores * grid.bins_per_margin)
+    bins -= positive * grid.bins_per_margin
+    if grid.bins_per_cell > 1:
+        bins = bins.div_(grid.bins_per_cell).floor_()
+    return bins.sub_(grid.first).clamp_(0, grid.n_cells - 1).int()
+
+
+def by_class(cell: torch.Tensor, positive: torch.Tensor, n_cells: int) -> torch.Tensor:
+    """Return the index of each row in tables by class and cell."""
+    return cell + positive * n_cells
+
+
+def _moments_on_gpu(
+    block: GPUBlock, grid: Grid, cell: torch.Tensor, scores: torch.Tensor, origin: float
+) -> torch.Tensor:
+    """Return the sums of (s, s f, s f^2) by class and cell, with f relative to the origin.
+
+    The numbers added up are positions inside of a cell, between 0 and 1. A sum of integers is then
+    as precise as the sums of one cell can be, however wide the scores are spread. Rows beyond the
+    ends of the grid count as if they were at its ends; they have no partners.
+    """
+    import torch
+
+    from skauc.engines.gpu.sums import sums_by_key
+
+    positive, weights = block.positive, block.weights
+    width = grid.bins_per_cell / grid.bins_per_margin
+    inside = scores / width
+    inside -= cell + grid.first
+    inside -= positive / width
+    inside.clamp_(0, 1)
+    keys = by_class(cell, positive, grid.n_cells)
+    values = torch.stack((weights, weights * inside, weights * inside.square()), dim=1)
+    s, first, second = sums_by_key(keys, values, 2 * grid.n_cells).T.unflatten(1, (2, -1))
+    start = torch.arange(grid.n_cells, dtype=torch.float64, device=cell.device)
+    start = (start + grid.first) * width - origin
+    start = torch.stack((start, start + 1))
+    sf = s * start + first * width
+    sff = s * start.square() + 2 * width * start * first + width**2 * second
+    return torch.stack((s, sf, sff), dim=-1)
+
+
+def _accumulate_on_gpu(cells: Cells, moments: torch.Tensor) -> PairStatistics:
+    """Accumulate moments over the cells: `pairs.statistics_of`, with tables on the device."""
+    import torch
+
+    # A scan along rows adds in a fixed order. A scan along columns, or of one vector, may not.
+    negatives, positives = (part.T.contiguous() for part in moments)
+    above, below = torch.zeros_like(negatives), torch.zeros_like(positives)
+    above[:, :-1] = negatives[:, 1:].flip(1).cumsum(1).flip(1)
+    below[:, 1:] = positives[:, :-1].cumsum(1)
+    s, sf, sff = positives
+    loss = (s - 2 * sf + sff) * above[0] + 2 * (s - sf) * above[1] + s * above[2]
+    return PairStatistics(cells, above.T, below.T, max(loss.sum().item(), 0.0))
+
+
+def _put_statistics(statistics: PairStatistics, device: str) -> PairStatistics:
+    """Take statistics to the device."""
+    from skauc.engines.gpu.rows import put
+
+    cells = statistics.cells
+    return PairStatistics(
+        Cells(put(cells.cell, device), cells.n_cells, cells.origin),
+        put(statistics.negatives_above, device),
+        put(statistics.positives_below, device),
+        statistics.loss,
+    )
+
+
+def sums_above(by_cell):
+    """Turn sums by cell into sums over all higher cells, for an array or a tensor."""
+    if isinstance(by_cell, np.ndarray):
+        return pairs.sums_above(by_cell)
+    above = by_cell.new_zeros(by_cell.shape)
+    above[:-1] = by_cell[1:].flip(0).cumsum(0).flip(0)
+    return above

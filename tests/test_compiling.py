@@ -1,0 +1,85 @@
+"""Compiled functions: compiled late, cached where that is possible, and usable where it is not."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skauc
+from skauc.compiling import compiled, compiled_fast
+
+PACKAGE = Path(skauc.__file__).parent
+
+FIT = """
+import numpy as np
+from skauc import OPAUC, SparseKernelAUC
+from skauc.compiling import compiled
+import skauc.engines.blocks.cpu as cpu
+X = np.random.default_rng(0).normal(size=(60, 2))
+y = X[:, 0] > 0
+assert SparseKernelAUC(2, random_state=0).fit(X, y).score(X, y) > 0.9
+assert OPAUC(random_state=0).fit(X, y).score(X, y) > 0.9
+from numba.core.caching import NullCache
+assert isinstance(cpu._multiply._cache, NullCache)
+"""
+
+
+@compiled
+def _twice(x):
+    return 2 * x
+
+
+@compiled_fast
+def _four_times(x):
+    return _twice(_twice(x))
+
+
+def test_compiled_functions_call_each_other():
+    assert _four_times(3) == 12
+    assert _four_times(1.5) == 6.0
+
+
+def test_later_calls_go_straight_to_numba():
+    _four_times(1)
+    assert not isinstance(_four_times, compiled)
+
+
+def test_importing_and_predicting_do_not_import_numba():
+    code = (
+        "import sys, numpy as np; from skauc import SparseKernelAUC; from skauc.model import Model;"
+        "Model.linear(np.ones(2), 0.0).scores(np.ones((3, 2)));"
+        "assert 'numba' not in sys.modules and 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+def test_fits_work_where_numba_cannot_write_a_cache(tmp_path):
+    """Not by permissions, which do not bind root: files stand where folders would be."""
+    root = tmp_path / "site"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, root / "skauc", ignore=ignored)
+    for folder in [root / "skauc", *(root / "skauc").rglob("*/")]:
+        (folder / "__pycache__").touch()
+    occupied = tmp_path / "occupied"
+    occupied.touch()
+    places = ("HOME", "XDG_CACHE_HOME", "IPYTHONDIR", "NUMBA_CACHE_DIR", "USERPROFILE")
+    environment = {**os.environ, **{name: str(occupied / "x") for name in places}}
+    environment |= {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [sys.executable, "-c", FIT]
+    found = subprocess.run(
+        words, env=environment, cwd=root, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert found.returncode == 0, found.stderr
+
+
+def test_an_error_that_is_not_about_the_cache_is_raised():
+    @compiled
+    def unbound(x):
+        return undefined_name + x  # noqa: F821
+
+    with pytest.raises(Exception, match="undefined_name"):
+        unbound(np.float64(1))
