@@ -329,6 +329,33 @@ def test_parameters(kind, name):
                 model.partial_fit(X, y, [0, 1])
 
 
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind, names in PARAMETERS.items()
+        for name, (_, message) in names.items()
+        if "number" in message or "integer" in message
+    ],
+    ids=name_of,
+)
+def test_integers_that_no_float_can_hold(kind, name):
+    model = kind(**{name: HUGE})
+    expected = rf"`{name}` must be .*; got 1000000000\.\.\. \(401 characters\)\. "
+    assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
+
+
+@pytest.mark.parametrize("estimator", BATCH[:2], ids=name_of)
+@pytest.mark.parametrize("value", [None, "x", {}, 0.5], ids=str)
+def test_verbose(estimator, value):
+    model = clone(estimator).set_params(verbose=value)
+    expected = re.escape(f"`verbose` must be an integer or a bool; got {value!r}. Use 0 to")
+    assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
+
+
 SELECTION = {
     "rule": choice("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
     "retrain": choice("geometric", "doubling", "always"),
