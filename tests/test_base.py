@@ -170,10 +170,11 @@ def test_other_constant_scores_are_no_reason_to_warn(rows, model):
 def test_scores_of_opposite_ends_of_the_range():
     """The range of the scores overflows."""
     model = SparseKernelAUC(4, kernel="linear", C=1e6, random_state=0).fit(1e-3 * X, y)
-    rows = X / np.abs(model.decision_function(X)).max() * 1e308
-    rows[-1] = rows[0]
+    best = X[np.argmax(model.decision_function(X))]
+    rows = np.tile(best, (30, 1)) / np.abs(model.decision_function([best])) * 1e308
+    rows[5] *= -1
     scores = model.decision_function(rows)
-    assert scores.max() > 9e307 > -5e307 > scores.min()
+    assert scores.max() > 0.9e308 > -0.9e308 > scores.min()
 
 
 def test_a_model_without_a_pattern_does_not_warn():
