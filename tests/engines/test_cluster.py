@@ -225,7 +225,7 @@ def test_a_fit_does_not_depend_on_the_partitions(client, rows, on_cpu, n_partiti
     [
         {"linear_term": True, "gamma": [0.02, 0.1]},
         {"scaling": "rank", "early_stopping": True},
-        {"selection": "greedy", "solver": "cg", "kernel": "laplacian"},
+        {"selection": "greedy", "kernel": "laplacian"},
         {"selection": "kmeans"},
     ],
     ids=lambda parameters: "-".join(parameters),
