@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from skauc import OAM, OILK, OPAUC, AdaOAM, KernelRankSVM, SAdaOAM, SparseKernelAUC, StructuralAUC
-from skauc.exceptions import ConstantScoresWarning, InvalidDataError
+from skauc.exceptions import ConstantScoresWarning, InvalidDataError, UnscaledFeaturesWarning
 
 X, y = make_classification(100, 4, class_sep=0.8, random_state=0)
 
@@ -89,6 +89,26 @@ def test_predict_proba_says_how_to_get_probabilities(model):
     calibrated = CalibratedClassifierCV(model, ensemble=False).fit(X, y)
     probabilities = calibrated.predict_proba(X)[:, 1]
     assert ((probabilities > 0) & (probabilities < 1)).all()
+
+
+# -- features that are not scaled --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SparseKernelAUC(4, random_state=0), KernelRankSVM(), StructuralAUC(kernel="rbf")],
+    ids=str,
+)
+def test_spreads_that_differ_by_orders_of_magnitude_are_reported(model):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X * [1, 1, 1e4, 1], columns=["a", "b", "c", "d"])
+    with pytest.warns(UnscaledFeaturesWarning, match=r"for 'c' and .*StandardScaler"):
+        clone(model).fit(frame, y)
+
+
+def test_linear_models_and_functions_are_not_asked_for_spreads():
+    for model in (StructuralAUC(), KernelRankSVM(kernel=lambda a, b: np.asarray(a) @ b.T)):
+        model.fit(X * [1, 1, 1e-4, 1], y)
 
 
 # -- the scaler forgotten ---------------------------------------------------------------------

@@ -33,7 +33,7 @@ def test_import_skauc_loads_next_to_nothing():
     "statement",
     [
         "from skauc import SparseKernelAUC",
-        "from skauc import KernelRankSVM",
+        "from skauc import KernelRankSVM, StructuralAUC",
         "from skauc import *",
         "from skauc.online import OILK, prequential_auc",
     ],

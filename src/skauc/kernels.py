@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from skauc.data.statistics import overall_variance
+from skauc.data.statistics import feature_statistics, overall_variance, warn_if_unscaled
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.scratch import Workbench
 from skauc.validation import (
@@ -29,8 +29,8 @@ from skauc.validation import (
     is_sequence,
 )
 
-Rows = np.ndarray | sparse.csr_array
-Columns = Callable[[Rows], np.ndarray]
+Rows: TypeAlias = np.ndarray | sparse.csr_array
+Columns: TypeAlias = Callable[[Rows], np.ndarray]
 
 # Makes new arrays, with NumPy only.
 PLAIN = Workbench()
@@ -292,10 +292,17 @@ def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> l
     return [(RBF if kernel == "rbf" else Laplacian)(gamma) for gamma in gammas]
 
 
-def make_kernel(kernel, data, *, gamma, degree: int, coef0: float) -> Kernel:
-    """Build one kernel for weighted rows; gamma is resolved only for a kernel that uses it."""
-    has_gamma = kernel in ("rbf", "laplacian", "polynomial")
-    gammas = resolve_gammas(gamma, kernel, data) if has_gamma else []
+def make_kernel(kernel, data, *, gamma, degree: int, coef0: float, names=None) -> Kernel:
+    """Build one kernel for weighted rows whose features have these names.
+
+    Only kernels with a gamma need the spread of the features. They also mix features, so there is
+    a warning if the spreads differ too much.
+    """
+    if kernel not in ("rbf", "laplacian", "polynomial"):
+        return make_kernels(kernel, gammas=[], degree=degree, coef0=coef0)[0]
+    mean, variance = feature_statistics(data)
+    warn_if_unscaled(mean, np.sqrt(variance), names)
+    gammas = resolve_gammas(gamma, kernel, data)
     return make_kernels(kernel, gammas=gammas, degree=degree, coef0=coef0)[0]
 
 

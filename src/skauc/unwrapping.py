@@ -66,7 +66,7 @@ class UnwrappedModel:
 
     def scaled(self, X):
         """Return the rows that the kernel is evaluated on."""
-        return self.model.scaled(check_rows(self.classifier, self.transform(X)))
+        return self.classifier._model.scaled(check_rows(self.classifier, self.transform(X)))
 
     def transform(self, X):
         """Apply the steps before the classifier."""

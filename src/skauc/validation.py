@@ -210,7 +210,7 @@ def _first_unreadable(X) -> tuple | None:
     elif sparse.issparse(X) or np.ndim(cells := np.asarray(X, dtype=object)) != 2:
         return None
     else:
-        columns = enumerate(cells.T)
+        columns = list(enumerate(cells.T))
     for name, cells in columns:
         for row, cell in enumerate(cells):
             if isinstance(cell, date | np.datetime64) or type(cell).__name__ == "NAType":

@@ -107,8 +107,9 @@ def wrong_columns(rng: np.random.Generator) -> Command:
 
 def hostile_words(rng: np.random.Generator) -> Command:
     """Names and labels with markup, escape sequences and formulas."""
-    frame, target = hostile_frame(rng)
+    frame, target, positive = hostile_frame(rng)
     words = ("fit", "hostile.csv", "--target", target, *QUICK, "-o", "h.skauc")
+    words += ("--positive", positive) if rng.random() < 0.9 else ()
     words += ("--report", "h.html") if rng.random() < 0.3 else ()
     then = _one_of(
         rng,

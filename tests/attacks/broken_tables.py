@@ -83,16 +83,17 @@ def as_libsvm(frame: pd.DataFrame) -> bytes:
     return "\n".join(lines).encode()
 
 
-def hostile_frame(rng: np.random.Generator) -> tuple[pd.DataFrame, str]:
-    """Return a table with hostile names, labels and categories, and the name of its target."""
+def hostile_frame(rng: np.random.Generator) -> tuple[pd.DataFrame, str, str]:
+    """Return a table with hostile names and values, its target, and the positive label."""
     frame = good_table()
 
     def word() -> str:
         return HOSTILE_WORDS[rng.integers(len(HOSTILE_WORDS))]
 
-    target = "y"
+    target, positive = "y", "yes"
     if rng.random() < 0.6:
-        frame["y"] = frame["y"].replace({"yes": word() + "1", "no": word() + "0"})
+        positive = word() + "1"
+        frame["y"] = frame["y"].replace({"yes": positive, "no": word() + "0"})
     if rng.random() < 0.6:
         frame["town"] = frame["town"].replace({"Oslo": word(), "Bern": word()})
     if rng.random() < 0.7:
@@ -100,7 +101,7 @@ def hostile_frame(rng: np.random.Generator) -> tuple[pd.DataFrame, str]:
     if rng.random() < 0.3:
         target = word() + "y"
         frame = frame.rename(columns={"y": target})
-    return frame, target
+    return frame, target, positive
 
 
 def broken_content(rng: np.random.Generator) -> tuple[str, str, bytes]:

@@ -49,6 +49,8 @@ class Attack:
 
     def __init__(self, folder: Path, seed: int):
         self.kind, self._seed, self._folder = "", seed, folder / "base"
+        # A shell lets its background jobs ignore SIGINT, and they let the program ignore it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         self._folder.mkdir()
         (self._folder / "train.csv").write_bytes(as_csv(good_table(80)))
         (self._folder / "test.csv").write_bytes(as_csv(good_table(60, seed=1)))

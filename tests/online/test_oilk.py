@@ -65,11 +65,17 @@ class SlowOILK:
         buffer.slots[:] = [Point(s.x, s.alpha / copies[id(s)]) for s in buffer.slots]
 
 
-@pytest.mark.parametrize("policy", ["reservoir", "fifo", "rsx"])
-@pytest.mark.parametrize("compensate", [False, True])
 @pytest.mark.parametrize(
-    ("size", "n_violators", "C", "eta"),
-    [(4, None, 0.5, 0.05), (9, 3, 20.0, 0.01), (25, 6, 2.0, 0.1)],
+    ("policy", "compensate", "size", "n_violators", "C", "eta"),
+    [
+        ("reservoir", True, 4, None, 0.5, 0.05),
+        ("reservoir", False, 9, 3, 20.0, 0.01),
+        ("fifo", True, 9, 3, 20.0, 0.01),
+        ("fifo", False, 25, 6, 2.0, 0.1),
+        ("rsx", True, 25, 6, 2.0, 0.1),
+        ("rsx", True, 9, 3, 20.0, 0.01),
+        ("rsx", False, 4, None, 0.5, 0.05),
+    ],
 )
 def test_every_step_is_the_definition_s(policy, compensate, size, n_violators, C, eta):
     slow = SlowOILK(policy, size, C, eta, n_violators, compensate)

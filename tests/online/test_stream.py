@@ -100,10 +100,8 @@ def test_bad_options(options, message):
 
 
 def test_the_first_chunk_must_tell_the_classes():
-    with pytest.raises(
-        InvalidDataError,
-        match=r"first chunk must contain both classes; got the labels \[1\]\. Pass",
-    ):
+    message = r"first chunk must contain both classes; got the labels \[1\]\. Pass both"
+    with pytest.raises(InvalidDataError, match=message):
         list(prequential_auc(AdaOAM(), [(X[:3], np.ones(3, int))]))
 
 

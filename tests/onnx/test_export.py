@@ -249,7 +249,12 @@ BAD = [
         InvalidParameterError,
         "one of 'float32', 'float64'",
     ),
-    (small(kernel=rbf_kernel).fit(X, Y), {}, InvalidParameterError, "a kernel of your own cannot"),
+    (
+        small(kernel=rbf_kernel).fit(X, Y),
+        {},
+        InvalidParameterError,
+        "whose `kernel` is a function cannot",
+    ),
     (
         LogisticRegression().fit(X, Y),
         {},

@@ -110,9 +110,8 @@ def test_labels_are_not_predicted_from_grades():
     assert not hasattr(model, "predict")
     with pytest.raises(AttributeError, match=r"has no attribute 'predict'") as error:
         model.predict(X)
-    assert "fitted to 4 grades, which it ranks and does not predict. Use `decision_function`" in (
-        str(error.value.__cause__)
-    )
+    message = "fitted to 4 grades. It ranks grades and does not predict them. Use `decision_func"
+    assert message in str(error.value.__cause__)
     assert hasattr(model.fit(X, y), "predict")
 
 

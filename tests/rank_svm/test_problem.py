@@ -123,7 +123,7 @@ def test_the_gradient_bounds_the_distance_from_the_minimum():
 
 def test_a_warning_says_what_to_change():
     message = (
-        r"did not converge in max_iter=1 iterations: the gradient is .* of its first length "
+        r"did not converge in max_iter=1 iterations: the gradient is .* times its first length "
         r"\(tol=0\.001\), .*Raise `max_iter`, lower `C`, or scale the features"
     )
     with pytest.warns(ConvergenceWarning, match=message):

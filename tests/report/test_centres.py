@@ -60,11 +60,13 @@ def test_without_training_rows_scaling_is_undone(tumours, content):
 
 @pytest.fixture(scope="module")
 def encoded():
+    days = FunctionTransformer(lambda frame: frame.astype("int64"))
+
     def fit(X, y, **kwargs):
         encode = make_column_transformer(
             (OneHotEncoder(), ["country"]),
             (StandardScaler(), ["amount"]),
-            (FunctionTransformer(lambda frame: frame.astype("int64") / 1e17), ["placed"]),
+            (make_pipeline(days, StandardScaler()), ["placed"]),
             ("passthrough", ["is_new"]),
             sparse_threshold=0,
         )

@@ -190,7 +190,8 @@ def test_other_classifiers_have_the_rest(tumours):
 
 
 def test_one_size_has_nothing_to_compare_with(tumours):
-    model = SparseKernelAUC(1, random_state=0).fit(tumours.X_train, tumours.y_train)
+    model = make_pipeline(StandardScaler(), SparseKernelAUC(1, random_state=0))
+    model.fit(tumours.X_train, tumours.y_train)
     content = make_report_content(model, tumours.X_test, tumours.y_test)
     assert "no smaller models to compare" in content.sizes.reason
     assert content.model.n_basis == 1

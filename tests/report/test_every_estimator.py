@@ -41,7 +41,9 @@ def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
 @pytest.mark.parametrize("scaling", [None, "normal"])
 def test_a_row_along_axes_is_shown_as_it_is_in_the_frame(tumours, scaling):
     model = SparseKernelAUC(8, scaling=scaling, rotate=True, random_state=0)
-    case = refitted(tumours, model)
+    scaler = StandardScaler().set_output(transform="pandas").fit(tumours.X_train)
+    X_train, X_test = scaler.transform(tumours.X_train), scaler.transform(tumours.X_test)
+    case = refitted(replace(tumours, X_train=X_train, X_test=X_test), model)
     row = model.basis_indices_[
         make_report_content(*case.test, **case.train).centres.positive.number
     ]

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, precision_score, recall_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skauc import SparseKernelAUC
 from skauc.report import make_report
@@ -344,7 +346,8 @@ def test_words_from_outside_do_nothing(browser, tmp_path):
     X = pd.DataFrame({evil: rng.normal(size=300) + y, "</script>": rng.normal(size=300)})
     X["a_very_long_name_" * 5] = X["W" * 80] = rng.lognormal(sigma=9, size=300)
     labels = np.where(y, "<img src=x onerror='window.hacked = 2'>", "no")
-    model = SparseKernelAUC(8, refine=True, random_state=0).fit(X[:200], labels[:200])
+    model = make_pipeline(StandardScaler(), SparseKernelAUC(8, refine=True, random_state=0))
+    model.fit(X[:200], labels[:200])
     train = {"X_train": X[:200], "y_train": labels[:200]}
     path = make_report(tmp_path / "evil.html", model, X[200:], labels[200:], **train)
     show(browser, path, width=360)

@@ -9,8 +9,9 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.exceptions import InvalidDataError
+from skauc.losses.roc_area import Cut
 from skauc.solvers import cutting_plane
-from skauc.solvers.cutting_plane import Cut, minimise_by_planes, mix_planes
+from skauc.solvers.cutting_plane import minimise_by_planes, mix_planes
 
 settings.register_profile("skauc-planes", deadline=None, max_examples=100)
 quick = settings.get_profile("skauc-planes")
@@ -141,7 +142,7 @@ def test_the_report_hears_of_every_round_and_may_end_them():
 
 def test_a_warning_says_what_to_change():
     message = (
-        r"did not converge in max_iter=2 rounds: the mean hinge may be .* too large, tol=1e-09\. "
+        r"did not converge in max_iter=2 rounds: the mean hinge may be .* too large .tol=1e-09.\. "
         "Raise `max_iter` or `tol`, lower `C`, or scale the features"
     )
     with pytest.warns(ConvergenceWarning, match=message):

@@ -438,7 +438,7 @@ def test_several_widths_are_for_the_rbf_kernel(kernel):
 @pytest.mark.parametrize(
     ("gamma", "message"),
     [
-        ([], "`gamma` must hold at least one width; got an empty sequence. Widths a factor of"),
+        ([], "`gamma` must hold at least one width; got an empty sequence. Use for instance"),
         ([1.0, 0.0], "`gamma` must be a finite number greater than 0; got 0.0. Larger values"),
         ([1.0, np.nan], "`gamma` must be a finite number greater than 0; got nan"),
     ],

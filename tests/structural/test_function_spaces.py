@@ -49,9 +49,9 @@ def test_functions(container, cache_size):
         assert_array_equal(space.scores(space.zero()), np.zeros(300))
 
 
-def test_functions_and_rank_svm_share_one_kernel_matrix(monkeypatch):
+def test_functions_and_rank_svm_share_one_kernel_matrix(use_sizes):
     """Only its upper triangle is kept, in float32 for many rows."""
-    monkeypatch.setattr("skauc.engines.gram_matrix.EXACT_ROWS", 0)
+    use_sizes(gram_exact_rows=0)
     with open_space(RBF(0.3), X, cache_size=1000) as space:
         assert isinstance(space._gram, GramMatrix)
         assert space._gram.kept_bytes < 4 * 300**2

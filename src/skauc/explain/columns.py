@@ -54,7 +54,7 @@ def column_names(X) -> list[str]:
     """Return the names of the columns of a table, x0, x1, ... for an array."""
     if hasattr(X, "columns"):
         return [str(name) for name in X.columns]
-    return [f"x{i}" for i in range(X.shape[1])]
+    return [f"x{i}" for i in range(np.shape(X)[1])]
 
 
 def take(X, rows: np.ndarray):

@@ -52,9 +52,11 @@ class SAdaOAM(AdaOAM):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only if X has names that are all strings.
 
-    Notes ----- A row takes O(n_features^2) time. The memory is 16 * n_features^2 bytes. The paper
-    shrinks a weight lazily, when its gradient is next non-zero, which gives the same numbers. Here
-    the product with the covariance visits every weight anyway.
+    Notes
+    -----
+    A row takes O(n_features^2) time. The memory is 16 * n_features^2 bytes. The paper shrinks a
+    weight lazily, when its gradient is next non-zero, which gives the same numbers. Here the
+    product with the covariance visits every weight anyway.
 
     References
     ----------

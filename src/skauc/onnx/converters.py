@@ -1,7 +1,4 @@
-"""How our estimators and steps become ONNX operators; everything is computed in float64.
-
-Imported by `skauc.onnx.export` alone, and only when it is used.
-"""
+"""Converters of our estimators and steps to ONNX operators, which compute in float64."""
 
 from __future__ import annotations
 
@@ -123,7 +120,7 @@ def _numbers(values) -> np.ndarray:
 
 
 def label_type(classes: np.ndarray):
-    """Return the ONNX type of labels: strings, or whole numbers for all the rest."""
+    """Return the ONNX type of labels: strings, or integers for all other labels."""
     is_text = all(isinstance(label, str) for label in classes.tolist())
     return StringTensorType if is_text else Int64TensorType
 
@@ -183,10 +180,10 @@ def _mapped(build: _Builder, scaling: FeatureMap, rows):
 
 
 def _ranks(build: _Builder, scaling: RankScaling, rows):
-    """Find each value's last knot at or below it, by halves, and go on from there along the line.
+    """Find the last knot at or below each value by bisection, and interpolate from there.
 
-    No array is larger than the rows. Tables of all features lie in one vector each, and knots are
-    followed by infinity, which nothing reaches, up to a power of two.
+    No array is larger than the rows. The tables of all features are concatenated in one vector.
+    The knots of a feature are padded with infinity up to a power of two.
     """
     knots, levels = scaling.knots.T, scaling.levels.T
     n_features, n_knots = knots.shape
@@ -205,7 +202,7 @@ def _ranks(build: _Builder, scaling: RankScaling, rows):
         is_past = build(OnnxLessOrEqual, look_up(knots, ahead), rows)
         place = build(OnnxWhere, is_past, ahead, place)
     distance = build(OnnxSub, rows, look_up(knots, place))
-    # Nothing lies beyond the last knot.
+    # The map is flat beyond the last knot.
     slopes = np.pad(slopes, ((0, 0), (0, 1)))
     climb = build(OnnxMul, look_up(slopes, place), distance)
     return build(OnnxAdd, look_up(levels, place), climb)
@@ -230,8 +227,8 @@ def _kernel_values(build: _Builder, kernel, centres: np.ndarray, rows):
         base = build(OnnxAdd, products, _numbers(kernel.coef0))
         return build(OnnxPow, base, _numbers(kernel.degree))
     raise InvalidParameterError(
-        "A model with a kernel of your own cannot be converted to ONNX: its function is Python "
-        "code. Use one of the kernels rbf, laplacian, polynomial and linear."
+        "A model whose `kernel` is a function cannot be converted to ONNX. Use one of the kernels "
+        "rbf, laplacian, polynomial and linear."
     )
 
 
@@ -270,7 +267,7 @@ def _step_converter(steps):
 
 
 def _arcsinh(build: _Builder, step: ArcSinh, rows):
-    """Write arcsinh as sign(x) log(|x| + sqrt(x^2 + 1)), which runtimes have in float64."""
+    """Return sign(x) log(|x| + sqrt(x^2 + 1)), whose operators runtimes have in float64."""
     size = build(OnnxAbs, rows)
     root = build(OnnxSqrt, build(OnnxAdd, build(OnnxMul, rows, rows), _numbers(1.0)))
     return build(OnnxMul, build(OnnxSign, rows), build(OnnxLog, build(OnnxAdd, size, root)))
@@ -321,7 +318,9 @@ def _imputed(build: _Builder, part, rows):
 def _scaled(build: _Builder, scaling: np.ndarray, rows):
     """Apply the robust scaling, arcsinh and the standardisation."""
     median, spread, mean, deviation = scaling
-    return build.affine(_arcsinh(build, None, build.affine(rows, median, spread)), mean, deviation)
+    return build.affine(
+        _arcsinh(build, ArcSinh(), build.affine(rows, median, spread)), mean, deviation
+    )
 
 
 def _numeric(build: _Builder, part: NumericPart, rows):
@@ -343,7 +342,7 @@ def _levels(build: _Builder, part: LevelsPart, strings):
 
 
 def _one_hot(build: _Builder, categories: list[np.ndarray], strings) -> list:
-    """Return a matrix of 0 and 1 for each column; an unknown level is all 0."""
+    """Return a matrix of 0 and 1 per column. The row of an unknown level is 0."""
     parts = []
     for number, levels in enumerate(categories):
         column = build(OnnxGather, strings, np.array([number]), axis=1)
@@ -353,7 +352,7 @@ def _one_hot(build: _Builder, categories: list[np.ndarray], strings) -> list:
 
 
 def _words(build: _Builder, part: WordsPart, strings):
-    """Ask for each word whether it is there."""
+    """Return 1 for each word that the text contains."""
     if build.version < OPSET_OF_WORDS:
         raise InvalidParameterError(
             f"Text is searched for words by an operator of ONNX {OPSET_OF_WORDS}; got "

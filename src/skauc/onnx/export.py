@@ -13,20 +13,22 @@ PRECISIONS = ("float32", "float64")
 def to_onnx(model, X=None, *, precision=None):
     """Convert a fitted model, or a pipeline around one, to an ONNX graph.
 
-    The graph has the outputs ``label`` and ``scores``, the decision function as one column; a
-    model with probabilities has ``label`` and ``probabilities``, one of more than two grades
-    ``scores`` alone. Everything is computed in double precision whatever that of the input.
+    The graph has the outputs ``label`` and ``scores``, which is the decision function as one
+    column. For a model with probabilities the outputs are ``label`` and ``probabilities``. For a
+    model of more than two grades the output is ``scores``. All computations are in double
+    precision.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator of skauc, or a scikit-learn pipeline or wrapper around one.
     X : array-like or DataFrame, default=None
-        Some rows, for their columns and types. They are needed where a pipeline begins with a
-        step that takes columns of several types and is not a `TablePreprocessor`.
+        Some rows, which give the names and types of the columns. They are needed if a pipeline
+        starts with a step that takes columns of several types and is not a `TablePreprocessor`.
     precision : {"float32", "float64"}, default=None
-        Type of the numbers that go in and of the scores that come out. None is float64 after a
-        `TablePreprocessor`, for dates in seconds do not fit into float32, and float32 elsewhere.
+        Type of the inputs and of the scores. None means float64 for a model with a
+        `TablePreprocessor`, because dates in seconds do not fit into float32, and float32 for all
+        other models.
 
     Returns
     -------
@@ -35,15 +37,15 @@ def to_onnx(model, X=None, *, precision=None):
 
     See Also
     --------
-    register_converters : Make skl2onnx itself convert pipelines of your own.
+    register_converters : Use skl2onnx directly.
 
     Notes
     -----
-    A table has one input a column, of shape (n, 1): strings for categories and text (empty where
-    missing), numbers for the rest, with NaN where missing, 0 and 1 for truth values and seconds
-    since 1970 in UTC for dates. Graphs are of ONNX 17, those with text of ONNX 20. A kernel of
-    your own, the mean of several calibrated models, and scores that are calibrated twice cannot be
-    converted.
+    A graph with a `TablePreprocessor` has one input per column, of shape (n, 1). Categories and
+    text are strings, with an empty string for a missing value. All other columns are numbers, with
+    NaN for a missing value: truth values are 0 and 1, and dates are seconds since 1970 in UTC.
+    Graphs use ONNX 17, or ONNX 20 if there are columns of text. A kernel that is a function, the
+    mean of several calibrated models, and scores that are calibrated twice cannot be converted.
 
     Examples
     --------
@@ -61,8 +63,8 @@ def to_onnx(model, X=None, *, precision=None):
 def register_converters() -> None:
     """Tell skl2onnx how to convert estimators and steps of skauc.
 
-    `to_onnx` does it by itself. Call it to use ``skl2onnx.to_onnx`` or ``convert_sklearn`` on
-    pipelines of your own.
+    Call it before you use ``skl2onnx.to_onnx`` or ``convert_sklearn``. `skauc.to_onnx` does not
+    need it.
 
     Examples
     --------
@@ -73,7 +75,7 @@ def register_converters() -> None:
 
 
 def _graph_tools():
-    """Return the module that needs skl2onnx, or say how to install it."""
+    """Import the module that needs skl2onnx."""
     try:
         from skauc.onnx import graphs
     except ModuleNotFoundError as error:

@@ -1,8 +1,9 @@
-"""Whole ONNX graphs: a model taken apart, its inputs, and what its wrappers add.
+"""Build ONNX graphs of whole models, with pipelines and wrappers.
 
-A pipeline with wrappers (calibration, thresholds) is taken apart into transformers, one estimator
-of ours, and the functions of its score that the wrappers are. skl2onnx converts the first two;
-its own wrappers take the nearest step of an isotonic function and leave thresholds out.
+A model is taken apart into transformers, one estimator of skauc, and the functions that wrappers
+(calibration, thresholds) apply to its score. skl2onnx converts the transformers and the estimator.
+The wrappers are converted here, because skl2onnx rounds isotonic functions to their steps and
+ignores thresholds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from skauc.unwrapping import THRESHOLDED, TRANSPARENT, UnwrappedModel, layers_of
 
 __all__ = ["convert", "register"]
 
-# Versions of the operators that every runtime of the last years has.
+# Versions of the operators that every recent runtime has.
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
 _TENSORS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
 
@@ -66,7 +67,7 @@ def convert(model, X, precision: str | None) -> ModelProto:
 
 
 def _rename(model: ModelProto, names: dict[str, str]) -> None:
-    """Give values other names; skl2onnx puts an underscore for a blank in a column's."""
+    """Rename values. skl2onnx replaces spaces in the names of columns by underscores."""
     for variable in (*model.graph.input, *model.graph.output):
         variable.name = names.get(variable.name, variable.name)
     for node in model.graph.node:
@@ -75,7 +76,7 @@ def _rename(model: ModelProto, names: dict[str, str]) -> None:
 
 
 def _convertible(model) -> UnwrappedModel:
-    """Return the model taken apart, or say which of its wrappers has no graph."""
+    """Take a model apart; raise an error for a wrapper that cannot be converted."""
     for layer in layers_of(model):
         if isinstance(layer, RankingClassifier):
             break
@@ -118,7 +119,7 @@ def _tensor_type(precision: str):
 
 
 def _table_inputs(step: TablePreprocessor, precision: str) -> list[tuple]:
-    """Return one input a column that is used."""
+    """Return one input per column in use."""
     inputs = []
     for name, kind in step.columns_.items():
         if kind == "date" and precision == "float32":
@@ -132,7 +133,7 @@ def _table_inputs(step: TablePreprocessor, precision: str) -> list[tuple]:
 
 
 def _frame_inputs(frame, precision: str) -> list[tuple]:
-    """Return one input a column, of the column's type."""
+    """Return one input per column, of the type of the column."""
     tensors = {"f": _tensor_type(precision), "i": Int64TensorType, "u": Int64TensorType}
     tensors["b"] = BooleanTensorType
     inputs = []
@@ -161,14 +162,14 @@ class _Ending:
             negative = self.node("Sub", [self.constant(1.0), positive])
             columns = self.node("Concat", [negative, positive], axis=1)
             name, n_columns = "probabilities", 2
-        # Without a wrapper the score must be above the threshold, with one it may be equal to it.
+        # Without a wrapper, the score must exceed the threshold. With one, it may be equal.
         operator = "Greater" if opened.threshold is None else "GreaterOrEqual"
-        if len(classes) == 2:  # more are grades, which are ranked and not predicted
+        if len(classes) == 2:  # three or more are grades, which are not predicted
             self.write_label(classes, self.node(operator, [positive, self.constant(threshold)]))
         self.output("Cast", [columns], name, self.tensor, [None, n_columns], to=self.tensor)
 
     def estimator_scores(self) -> str:
-        """Take the outputs of the estimator off the graph; return the name of -score and score."""
+        """Remove the outputs of the estimator; return the name of -score and score."""
         inner = {output.name: self.new_name() for output in self.graph.output}
         _rename(self.model, inner)
         del self.graph.output[:]
@@ -197,7 +198,7 @@ class _Ending:
         return self.node("Div", [self.constant(1.0), below])
 
     def isotonic(self, calibrator, scores: str) -> str:
-        """Add up the rises of the pieces, each as far as the score has come in it."""
+        """Add up the rises of the linear pieces below the score."""
         x, y = calibrator.X_thresholds_, calibrator.y_thresholds_
         if len(x) == 1:
             x, y = np.array([x[0], x[0] + 1.0]), np.array([y[0], y[0]])
@@ -217,14 +218,14 @@ class _Ending:
     def output(
         self, operator: str, inputs: list[str], name: str, tensor: int, shape: list, **attributes
     ) -> None:
-        """Append a node whose output is one of the graph's; a column may have its name already."""
+        """Append a node with an output of the graph, renamed if an input has the same name."""
         if name in {given.name for given in self.graph.input}:
             name = f"output {name}"
         self.graph.node.append(helper.make_node(operator, inputs, [name], **attributes))
         self.graph.output.append(helper.make_tensor_value_info(name, tensor, shape))
 
     def constant(self, value, dtype=np.float64) -> str:
-        """Keep a value and return its name."""
+        """Add a constant and return its name."""
         name = self.new_name()
         array = np.asarray(value, dtype=dtype)
         self.graph.initializer.append(

@@ -1,8 +1,8 @@
-"""Words of a text as regular expressions of RE2, which is what ONNX runtimes have.
+"""Regular expressions that find words in a text, in the syntax of RE2, which ONNX runtimes use.
 
-A text has a word where scikit-learn's `CountVectorizer` finds it with its defaults: in lower case,
-and between characters that are no letter, digit or underscore. The one difference is a capital
-sigma at the end of a word with an apostrophe and more letters after it.
+They find a word wherever scikit-learn's `CountVectorizer` with its default parameters finds it: the
+text is in lower case, and words end at characters that are not letters, digits or underscores. The
+results differ only for a capital sigma before an apostrophe and more letters.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import sys
 from functools import cache
 
 _BETWEEN = r"[^\pL\pN_]"
-# In lower case this one is an i and a dot of its own, which ends a word.
+# Its lower case is an i and a combining dot, and the dot ends the word.
 _DOTTED_I = "\u0130"
 
 
 def word_pattern(word: str) -> str:
-    """Return the expression that the whole of a text matches if it has the word."""
+    """Return an expression that matches a whole text if the text contains the word."""
     *head, last = (_either_case(letter) for letter in word)
     before, after = f"(?:.*(?:{_BETWEEN}|{_DOTTED_I}))?", f"(?:{_BETWEEN}.*)?"
     dotted = f"|{_DOTTED_I}.*" if word[-1] == "i" else ""
@@ -31,12 +31,12 @@ def _either_case(letter: str) -> str:
 
 @cache
 def _capitals() -> dict[str, str]:
-    """Return for each letter the others that it is the lower case of: K and the Kelvin for k."""
+    """Return all capitals of each letter: K and the Kelvin sign for k."""
     capitals: dict[str, str] = {}
     for capital in map(chr, range(sys.maxunicode + 1)):
         letter = capital.lower()
         if letter != capital:
             capitals[letter] = capitals.get(letter, "") + capital
-    # At the end of a word the capital sigma stands for another letter.
+    # At the end of a word, the lower case of sigma is this letter.
     capitals["ς"] = "Σ"
     return capitals

@@ -104,9 +104,10 @@ class CurveBandDisplay:
             The display.
         """
         import_pyplot()
-        scored = check_scored(y_true, y_score, sample_weight, pos_label)
-        points = operating_points(*scored)
-        display = cls(**cls._of(*scored, points, curve_bands(points)), estimator_name=name)
+        scores, positive, weights = check_scored(y_true, y_score, sample_weight, pos_label)
+        points = operating_points(scores, positive, weights)
+        parameters = cls._of(scores, positive, weights, points, curve_bands(points))
+        display = cls(**parameters, estimator_name=name)
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, band=True, chance=True, **kwargs):

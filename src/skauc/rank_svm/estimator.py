@@ -112,12 +112,14 @@ class KernelRankSVM(RankingClassifier):
     --------
     SparseKernelAUC : The same objective with a small basis.
 
-    Notes ----- The objective is minimised by trust-region Newton steps. Conjugate gradients in the
-    inner product of the function space compute each step. An iteration of conjugate gradients takes
-    one product with the kernel matrix, O(l^2), and O(l log l) for the pairs. Polishing replaces
-    beta by -C_pair r(f), where r is half the derivative of the loss with respect to the scores. The
-    optimum is the fixed point of this map. Polishing gives rows in no violating pair a coefficient
-    of exactly zero.
+    Notes
+    -----
+    The objective is minimised by trust-region Newton steps. Conjugate gradients in the inner
+    product of the function space compute each step. An iteration of conjugate gradients takes one
+    product with the kernel matrix, O(l^2), and O(l log l) for the pairs. Polishing replaces beta by
+    -C_pair r(f), where r is half the derivative of the loss with respect to the scores. The optimum
+    is the fixed point of this map. Polishing gives rows in no violating pair a coefficient of
+    exactly zero.
 
     Scale the features first, for instance with `StandardScaler` in a pipeline. With queries,
     cross-validate with `GroupKFold`, and pass ``qid`` by metadata routing.
@@ -215,7 +217,12 @@ class KernelRankSVM(RankingClassifier):
 
         data = WeightedRows(rows, queries.weights)
         kernel = make_kernel(
-            self.kernel, data, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            self.kernel,
+            data,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            names=getattr(self, "feature_names_in_", None),
         )
         solution = fit_ranking(
             kernel,

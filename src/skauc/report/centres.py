@@ -31,7 +31,7 @@ class Centre:
 
 
 @dataclass(frozen=True)
-class ColumnValues:
+class CentreValues:
     """The values of a column at the two centres, and its usual value in the rows."""
 
     name: str
@@ -48,7 +48,7 @@ class TypicalCentres:
     ----------
     positive, negative : Centre
         The centres.
-    columns : tuple of ColumnValues
+    columns : tuple of CentreValues
         The columns that the model uses, those with the largest difference first.
     n_columns : int
         Number of columns that the model uses, including those that are not in `columns`.
@@ -56,7 +56,7 @@ class TypicalCentres:
 
     positive: Centre
     negative: Centre
-    columns: tuple[ColumnValues, ...]
+    columns: tuple[CentreValues, ...]
     n_columns: int
 
 
@@ -178,7 +178,7 @@ def _nearest_row(
 
 def _column_values(
     rows: LabelledRows, positive: list, negative: list, unused: frozenset[str]
-) -> tuple[ColumnValues, ...]:
+) -> tuple[CentreValues, ...]:
     """Compare the centres in each used column. The largest difference comes first."""
     sample = rows.random_sample(_ROWS_FOR_USUAL)
     weights = sample.weights
@@ -189,7 +189,7 @@ def _column_values(
         distances.append(_distance(column, weights, positive[i], negative[i]))
         usual = column.raw[_usual_row(column, weights)]
         found.append(
-            ColumnValues(column.name, plain(positive[i]), plain(negative[i]), plain(usual))
+            CentreValues(column.name, plain(positive[i]), plain(negative[i]), plain(usual))
         )
     order = np.argsort(-np.array(distances), kind="stable")
     return tuple(found[i] for i in order)

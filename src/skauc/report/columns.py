@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from skauc.explain.columns import column_names
 from skauc.support import mix_bits, spread
 
 # Only the first columns of wider tables are checked.
@@ -38,13 +39,6 @@ class Column:
     values: np.ndarray
     is_number: bool
     is_float: bool
-
-
-def column_names(X) -> list[str]:
-    """Return the names of the columns; x0, x1 and so on if they have none."""
-    named = getattr(X, "columns", None)
-    n_columns = np.shape(X)[1]
-    return [f"x{i}" for i in range(n_columns)] if named is None else [str(name) for name in named]
 
 
 def row_values(X, row: int) -> list:

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 import skauc
 from skauc.exceptions import InvalidDataError
+from skauc.explain.columns import column_names
 from skauc.metrics import auc_interval, curve_bands, operating_points
 from skauc.report.calibration import Calibration, calibrate_scores
 from skauc.report.centres import TypicalCentres, typical_centres
-from skauc.report.columns import column_names
 from skauc.report.curves import Curve, Histogram, histogram, precision_recall_curve, roc_curve
 from skauc.report.data_warnings import DataWarning, describe_checks, find_warnings
 from skauc.report.importance import Importance, column_importance

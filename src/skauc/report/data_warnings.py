@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.explain.columns import column_names
 from skauc.metrics import AUCInterval
 from skauc.metrics.area import weighted_auc
 from skauc.report.column_auc import column_auc
-from skauc.report.columns import MOST_CHECKED, column_names, columns, row_hashes
+from skauc.report.columns import MOST_CHECKED, columns, row_hashes
 from skauc.report.rows import LabelledRows
 
 LEAK_AUC = 0.99

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from skauc.explain.columns import column_names
 from skauc.metrics.intervals import auc_drop
 from skauc.report.column_auc import column_auc
-from skauc.report.columns import column_names, columns, with_column_from
+from skauc.report.columns import columns, with_column_from
 from skauc.report.missing import Missing
 from skauc.report.rows import LabelledRows
 from skauc.unwrapping import UnwrappedModel, ranking_scores

@@ -25,7 +25,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
@@ -33,7 +33,9 @@ from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.losses.roc_area import Cut
+
+if TYPE_CHECKING:
+    from skauc.losses.roc_area import Cut  # which loads numba
 
 # A plane that is not part of the solution for this many rounds is dropped.
 IDLE_ROUNDS = 50

@@ -194,7 +194,12 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         rows = np.flatnonzero(data.weights)
         counted = data if len(rows) == len(data.weights) else data.part(rows)
         kernel = make_kernel(
-            self.kernel, counted, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            self.kernel,
+            counted,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            names=getattr(self, "feature_names_in_", None),
         )
         attributes = partial(_attributes, kernel, self.kernel == "linear", counted, rows)
         reporter = self._start_reporting(self.max_iter, X, y, sample_weight)

@@ -137,7 +137,8 @@ def test_a_model_that_was_saved_from_python(tmp_path):
 def test_demo():
     """Both models, all ten digits, and what was measured."""
     found = run("demo", "--n-basis", 4, "--n-positive", 20, "--json").json
-    assert found["rows"] == {"train": 829, "positive": 20, "test": 899}
+    assert (found["rows"]["positive"], found["rows"]["test"]) == (20, 899)
+    assert 20 / found["rows"]["train"] < 0.03
     ours, theirs = found["models"].values()
     assert list(found["models"]) == ["SparseKernelAUC", "HistGradientBoostingClassifier"]
     assert len(ours["fits"]) == len(theirs["fits"]) == 10
@@ -157,8 +158,8 @@ def test_rows_without_a_label_are_left_out_and_told_of(customers, tmp_path):
     answer = run("evaluate", customers.model, path, "--json")
     assert answer.json["rows"] == 193
     assert answer.err == (
-        "skauc: warning: The target 'churned' is missing in 7 of 200 rows, the first of them row "
-        "3: these rows are left out.\n"
+        "skauc: warning: The target 'churned' is missing in 7 of 200 rows, first in row 3. These "
+        "rows are left out.\n"
     )
     frame.drop(columns="age").to_csv(path, index=False)
     answer = run("evaluate", customers.model, path)

@@ -85,7 +85,7 @@ def _report(error: BaseException) -> int:
         kept = str(error) if isinstance(error, Interrupted) else "Nothing was written."
         return _fail(f"Interrupted. {kept}", exit_code_of_interrupt())
     if isinstance(error, BrokenPipeError):
-        sys.stdout = None  # type: ignore[assignment]  # the reader has closed the pipe
+        sys.stdout = None  # the reader has closed the pipe
         return WORK_FAILED
     if isinstance(error, _BAD_INPUT):
         return _fail(_words_of(error), BAD_INPUT)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skauc.app.cli.output import say
-from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.exceptions import InvalidDataError
 
 if TYPE_CHECKING:
     from skauc.app.tables import LabelledTable
@@ -56,10 +56,6 @@ class OpenedFile:
         """Read a table with known labels."""
         from skauc.app.tables import read_table
 
-        if target is None and self.facts.target is None:
-            raise InvalidParameterError(
-                "The model file does not say which column it predicts. Name it with --target."
-            )
         frame = read_table(table, format=format, kinds=self.kinds)
         self.note_unused(frame, [name for name in (target, weights) if name is not None])
         labelled = self.facts.split(frame, target, weights)

@@ -13,9 +13,8 @@ Value = TypeVar("Value", float, list[float], None)
 
 def finite(value: Value) -> Value:
     """Return the value of an option of numbers; refuse NaN and infinity, which ranges let pass."""
-    numbers = value if isinstance(value, list) else [] if value is None else [value]
-    for number in numbers:
-        if not math.isfinite(number):
+    for number in value if isinstance(value, list) else [value]:
+        if number is not None and not math.isfinite(number):
             raise typer.BadParameter(f"{number} is not a finite number.")
     return value
 

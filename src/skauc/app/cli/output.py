@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ def say(message: str) -> None:
     typer.echo(printable(message), err=True)
 
 
-def print_table(header: tuple[str, ...], rows: list[tuple[str, ...]], right=()) -> None:
+def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], right=()) -> None:
     """Print aligned columns; those whose indices are in ``right`` are aligned to the right."""
     from rich.console import Console
     from rich.table import Table

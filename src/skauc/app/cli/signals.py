@@ -6,6 +6,10 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from threading import Timer
+
+# Seconds that the clean-up may take after an interrupt.
+MOST_CLEAN_UP = 10.0
 
 _received: list[int] = []
 
@@ -37,13 +41,16 @@ def end_workers() -> None:
 
 
 def leave(code: int) -> None:
-    """End the program at once.
+    """End the program, and do not wait for its clean-up for long.
 
     A pool of workers that is interrupted while it starts makes the interpreter wait for them
-    forever, so its clean-up is skipped. Temporary files of joblib are removed by its tracker.
+    forever.
     """
     end_workers()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
-    os._exit(code)
+    watchdog = Timer(MOST_CLEAN_UP, os._exit, [code])
+    watchdog.daemon = True  # the interpreter does not wait for it
+    watchdog.start()
+    sys.exit(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -26,7 +27,7 @@ FEWEST_TO_CALIBRATE = 10
 class Calibrated:
     """A model with probabilities, or a note that says why it has none."""
 
-    model: object
+    model: Any
     note: str | None = None
 
 
@@ -65,7 +66,7 @@ def calibrate(
 
 
 def _n_fewest(table: LabelledTable) -> int:
-    return min(np.count_nonzero(table.y), np.count_nonzero(~table.y))
+    return int(min(np.count_nonzero(table.y), np.count_nonzero(~table.y)))
 
 
 def _cross_fitted_scores(pipeline: Pipeline, table: LabelledTable, seed: int) -> np.ndarray:

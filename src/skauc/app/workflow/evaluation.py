@@ -119,7 +119,9 @@ def evaluate_rows(
     scores, labels, counts = check_scored(positive, rows.ranking, weights, True)
     as_metric = {"y_true": labels, "y_score": scores, "sample_weight": counts}
     points = operating_points(scores, labels, counts)
-    entries = [(f"recall of {recall:g}", points.at_recall(recall)) for recall in recalls]
+    entries: list[tuple[str, int | None]] = [
+        (f"recall of {recall:g}", points.at_recall(recall)) for recall in recalls
+    ]
     entries += [(f"precision of {each:g}", points.at_precision(each)) for each in precisions]
     if costs is not None:
         name = f"least cost ({costs[0]:g} per false alarm, {costs[1]:g} per miss)"

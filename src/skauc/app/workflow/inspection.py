@@ -87,7 +87,7 @@ def describe_model(model) -> ModelParts:
     if opened.model.centres.shape[0] * opened.model.centres.shape[1] > _MOST_LISTED:
         values, units = {}, TOO_MANY
     else:
-        values, units = _in_original_units(opened, as_dense(opened.model.centres))
+        values, units = _in_original_units(opened, opened.model)
     return ModelParts(
         estimator=type(classifier).__name__,
         n_basis=len(opened.model.coef),
@@ -123,9 +123,10 @@ def _parameters(classifier) -> dict:
     return shown | {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
 
 
-def _in_original_units(opened: UnwrappedModel, centres: np.ndarray) -> tuple[dict[str, list], str]:
+def _in_original_units(opened: UnwrappedModel, model: Model) -> tuple[dict[str, list], str]:
     """Return the columns of the centres and their units."""
-    scaling, steps = opened.model.scaling, opened.steps
+    centres = as_dense(model.centres)
+    scaling, steps = model.scaling, opened.steps
     if scaling is not None:
         centres = scaling.inverse(centres)
     if len(steps) == 1 and isinstance(steps[0], TablePreprocessor) and len(centres):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from skauc.app.tables import LabelledTable, split_target
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,10 @@ class ModelFacts:
     def split(self, frame, target: str | None, weights: str | None) -> LabelledTable:
         """Split a table with known labels into features, labels and weights."""
         target = target or self.target
+        if target is None:
+            raise InvalidParameterError(
+                "The model file does not say which column it predicts. Name it with --target."
+            )
         table = split_target(
             frame, target, positive=_matching(self.labels[1], frame, target), weights=weights
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,8 @@ class RowScorer:
         return ScoredRows(scores, probabilities, self.is_flagged(ranking, self.threshold))
 
     def _responses(self, X) -> tuple[np.ndarray, np.ndarray | None]:
-        classifier, calibrator = self.opened.classifier, self.opened.calibrator
+        classifier: Any = self.opened.classifier
+        calibrator: Any = self.opened.calibrator
         if classifier is None or hasattr(calibrator, "beta_"):  # several, or a softmax
             return ranking_scores(self.model, X), positive_probabilities(self.model, X)
         scores = ranking_scores(classifier, self.opened.transform(X))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -88,7 +89,7 @@ class Trained:
         Whether an interrupt ended the training.
     """
 
-    model: object
+    model: Any
     chosen: dict
     cv_auc: float | None
     n_tuned: int
