@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -90,7 +91,10 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
     predicted positive.
     """
 
-    _model: Model
+    if TYPE_CHECKING:
+        # A fit stores the model in the instance, or a subclass computes it.
+        @property
+        def _model(self) -> Model: ...
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -280,14 +284,28 @@ def support_attributes(model: Model) -> dict:
 # scikit-learn has a callback API since version 1.9. With older versions, callbacks are plain
 # functions. Both give estimators the same two names, `CallbackMixin` and `with_callbacks`.
 
+
+class Reporter(Protocol):
+    """Tells callbacks about the tasks of one fit."""
+
+    def task(self, name: str, attributes: Attributes) -> bool:
+        """Report a finished task; return whether a callback asks to stop the fit."""
+
+    def expect(self, n_tasks: int) -> None:
+        """Correct the number of tasks."""
+
+    def end(self, attributes: Attributes) -> None:
+        """Report the end of the fit."""
+
+
 if CallbackSupportMixin is not None:
 
     @dataclass(frozen=True)
-    class _Reporter:
+    class _ContextReporter:
         """The root task of one fit, and the data that callbacks may ask for."""
 
         estimator: object
-        root: object
+        root: Any
         data: dict
 
         def task(self, name: str, attributes: Attributes) -> bool:
@@ -311,12 +329,12 @@ if CallbackSupportMixin is not None:
     class CallbackMixin(CallbackSupportMixin):
         """Callbacks for estimators that fit in steps, such as centres or epochs."""
 
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
+        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> Reporter:
             metadata = None if sample_weight is None else {"sample_weight": sample_weight}
             data = {"X": X, "y": y, "metadata": metadata}
             root = self._init_callback_context(max_subtasks=n_tasks)
             root.call_on_fit_task_begin(estimator=self, **data)
-            return _Reporter(self, root, data)
+            return _ContextReporter(self, root, data)
 
 else:
 
@@ -324,7 +342,7 @@ else:
         """Return the method unchanged."""
         return method
 
-    class _Reporter:
+    class _FunctionReporter:
         """Calls plain functions after each task."""
 
         def __init__(self, estimator, callbacks, n_tasks):
@@ -348,7 +366,7 @@ else:
         def end(self, attributes: Attributes) -> None:
             """Do nothing: plain callbacks hear of tasks only."""
 
-    class CallbackMixin:
+    class CallbackMixin:  # type: ignore[no-redef] # for another version of scikit-learn
         """Plain callbacks, for scikit-learn versions without a callback API."""
 
         def set_callbacks(self, *callbacks):
@@ -356,5 +374,5 @@ else:
             self._plain_callbacks = callbacks
             return self
 
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
-            return _Reporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)
+        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> Reporter:
+            return _FunctionReporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)

@@ -12,7 +12,8 @@ from skauc.explain.explanation import Explanation
 from skauc.explain.products import ProductForm, why_no_product
 from skauc.explain.quadrature import add_shapley_values, rules
 from skauc.explain.sampling import sampled_values
-from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
+from skauc.model import Model
+from skauc.unwrapping import as_dense, unwrap
 from skauc.validation import check_choice, check_n_jobs, check_whole_number
 
 METHODS = ("auto", "exact", "sampling")
@@ -102,7 +103,7 @@ def shapley_values(
     X, background = _as_table(X), _as_table(background)
     shares = _check_background(background, background_weight, X)
     columns = find_columns(unwrapped, X, background, random_state)
-    problem = _why_inexact(unwrapped, columns)
+    problem = _why_inexact(unwrapped.model, columns)
     if method == "exact" and problem is not None:
         raise InvalidParameterError(
             f"method='exact' is not possible: {problem}. Use method='auto' or 'sampling'."
@@ -144,10 +145,10 @@ def _check_background(background, weight, X) -> np.ndarray:
     return weight / weight.sum()
 
 
-def _why_inexact(unwrapped: UnwrappedModel, columns: UserColumns) -> str | None:
+def _why_inexact(model: Model, columns: UserColumns) -> str | None:
     if columns.of_feature is None:
         return "a preprocessing step computes a feature from several columns"
-    return why_no_product(unwrapped.model)
+    return why_no_product(model)
 
 
 def _exact_values(unwrapped, columns: UserColumns, X, background, shares, n_jobs):

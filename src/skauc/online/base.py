@@ -104,7 +104,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
                     raise self._overflow() from error
 
     def _finish(self, state) -> None:
-        vars(self).update(self._checked_attributes(state))
+        self.__dict__.update(self._checked_attributes(state))
         self._state = state
 
     def _checked_attributes(self, state) -> dict:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -241,7 +242,7 @@ class KernelRankSVM(RankingClassifier):
             scores = model.scores(rows) if is_linear else solution.place.scores
             threshold = best_threshold(scores, codes == 1, queries.weights)
             model = replace(model, intercept=-threshold)
-        vars(self).update(_attributes(solution, model))
+        self.__dict__.update(_attributes(solution, model))
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
@@ -272,7 +273,14 @@ class KernelRankSVM(RankingClassifier):
         """
         return super().predict(X)
 
-    def score(self, X, y, qid=None, sample_weight=None):
+    # The third argument is `qid`, not `sample_weight`; scikit-learn passes both by name.
+    def score(  # type: ignore[override]
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return the AUC or, for grades or with ``qid``, the pairwise accuracy.
 
         Parameters

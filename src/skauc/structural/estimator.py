@@ -214,8 +214,8 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
                 report=lambda solution: reporter.task("round", partial(attributes, solution)),
             )
         for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):
-            vars(self).pop(name, None)
-        vars(self).update(attributes(solution))
+            self.__dict__.pop(name, None)
+        self.__dict__.update(attributes(solution))
         reporter.end(partial(attributes, solution))
 
     def _check_parameters(self) -> None:
