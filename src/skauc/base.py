@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.engines import cluster_engine, is_on_cluster
+from skauc.engines.expansion import Scorer
 from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
@@ -38,6 +40,8 @@ MANY_ROWS = 20
 FAR = 1e-12
 
 Attributes = Callable[[], dict]
+# An array of NumPy, or of dask if the rows are on a cluster.
+LazyArray: TypeAlias = np.ndarray | Any
 
 
 # -- links from scikit-learn's diagrams -------------------------------------------------------
@@ -96,13 +100,13 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         @property
         def _model(self) -> Model: ...
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> LazyArray:
         """Return scores that rank the rows. Rows with positive scores are predicted positive.
 
         Parameters
@@ -126,7 +130,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             _warn_if_far_from_centres(self, model, X)
         return scores
 
-    def make_decision_function(self):
+    def make_decision_function(self) -> Scorer:
         """Return `decision_function` as a plain function without any checks.
 
         The centres are prepared once, so that a single row takes a few microseconds. Use it in a
@@ -153,7 +157,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._model.scorer(like=np.empty((0, self.n_features_in_)))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> LazyArray:
         """Return the predicted labels.
 
         Parameters
@@ -173,7 +177,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(int)]
 
     @property
-    def predict_proba(self):
+    def predict_proba(self) -> NoReturn:
         """Not available: scores rank rows and are not probabilities."""
         raise AttributeError(
             f"{type(self).__name__} has no `predict_proba`: its scores rank rows and are not "
@@ -181,7 +185,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             "ensemble=False) for calibrated probabilities, or rank by `decision_function`."
         )
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the area under the ROC curve.
 
         Parameters
@@ -202,7 +206,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
 
 
-def _warn_if_far_from_centres(estimator, model: Model, X: Rows) -> None:
+def _warn_if_far_from_centres(estimator: RankingClassifier, model: Model, X: Rows) -> None:
     """Warn that all rows have the same score, if that is because the kernel is zero there."""
     if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
         return
@@ -241,7 +245,7 @@ def _ranges(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 @contextmanager
-def unchanged_on_error(estimator) -> Iterator[None]:
+def unchanged_on_error(estimator: RankingClassifier) -> Iterator[None]:
     """Restore the fitted attributes of an estimator, if it had any, when its fit fails."""
     before = fitted_attributes(estimator)
     try:
@@ -251,11 +255,11 @@ def unchanged_on_error(estimator) -> Iterator[None]:
     except BaseException:
         for name in fitted_attributes(estimator):
             delattr(estimator, name)
-        vars(estimator).update(before)
+        estimator.__dict__.update(before)
         raise
 
 
-def fitted_attributes(estimator) -> dict:
+def fitted_attributes(estimator: RankingClassifier) -> dict:
     """Return the attributes that a fit has set."""
     hidden = ("_model", "_models", "_state")
     names = (name for name in vars(estimator) if name.endswith("_") or name in hidden)
@@ -329,7 +333,7 @@ if CallbackSupportMixin is not None:
     class CallbackMixin(CallbackSupportMixin):
         """Callbacks for estimators that fit in steps, such as centres or epochs."""
 
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> Reporter:
+        def _start_reporting(self, n_tasks: int, X: Any, y: Any, sample_weight: Any) -> Reporter:
             metadata = None if sample_weight is None else {"sample_weight": sample_weight}
             data = {"X": X, "y": y, "metadata": metadata}
             root = self._init_callback_context(max_subtasks=n_tasks)
@@ -338,14 +342,14 @@ if CallbackSupportMixin is not None:
 
 else:
 
-    def with_callbacks(method):
+    def with_callbacks(method: Callable) -> Callable:
         """Return the method unchanged."""
         return method
 
     class _FunctionReporter:
         """Calls plain functions after each task."""
 
-        def __init__(self, estimator, callbacks, n_tasks):
+        def __init__(self, estimator: object, callbacks: tuple[Callable, ...], n_tasks: int):
             self.estimator, self.callbacks, self.n_tasks = estimator, callbacks, n_tasks
             self.n_done = 0
 
@@ -369,10 +373,10 @@ else:
     class CallbackMixin:  # type: ignore[no-redef] # for another version of scikit-learn
         """Plain callbacks, for scikit-learn versions without a callback API."""
 
-        def set_callbacks(self, *callbacks):
+        def set_callbacks(self, *callbacks: Callable) -> Self:
             """Set functions ``callback(fitted_estimator, n_done, n_tasks)`` and return self."""
             self._plain_callbacks = callbacks
             return self
 
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> Reporter:
+        def _start_reporting(self, n_tasks: int, X: Any, y: Any, sample_weight: Any) -> Reporter:
             return _FunctionReporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skauc.base import (
     CallbackMixin,
@@ -162,7 +164,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the coefficients, plane by plane.
 
         Parameters
