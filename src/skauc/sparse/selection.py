@@ -22,7 +22,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from skauc.engines import Engine
 from skauc.engines.passes import ScreenedGains
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Rows, is_sparse
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis
 from skauc.sparse.gains import (
@@ -92,6 +92,10 @@ class Selector:
         if not np.isfinite(most):
             raise InvalidDataError(KERNEL_OVERFLOW)
         best = int(np.flatnonzero(verdict.gains >= most - _TIE * abs(most))[0])
+        extended = None
+        if model is not None:
+            assert verdict.factor_rows is not None  # a judge that has a model extends it
+            extended = model.extend(verdict.factor_rows[:, best])
         return Choice(
             candidates.kernel,
             candidates.width,
@@ -101,7 +105,7 @@ class Selector:
             float(candidates.projection.norms[best]),
             verdict.moves[:, best],
             float(verdict.gains[best]),
-            None if model is None else model.extend(verdict.factor_rows[:, best]),
+            extended,
         )
 
     def _shortlist(self, objective, point, model, candidates: Candidates) -> Candidates:
@@ -139,7 +143,7 @@ def make_selector(
         return Selector(_landmarks(engine, n_basis, random_state), NewtonLine())
     if selection == "random":
         return Selector(_rows(engine, 1, random_state), NewtonLine())
-    judges = {
+    judges: dict[str, tuple[Judge, ...]] = {
         # Not screened: its curvatures are differences, and a sample cost 0.002 to 0.005 of AUC.
         "orthogonal": (OrthogonalNewton(),),
         "greedy": (NewtonLine(), NewtonLine(ScreenedGains)),
@@ -179,5 +183,5 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
 
 
 def _n_distinct(rows: Rows) -> int:
-    rows = rows.toarray() if sparse.issparse(rows) else rows
+    rows = rows.toarray() if is_sparse(rows) else rows
     return len(np.unique(rows, axis=0))
