@@ -26,7 +26,7 @@ from reproduction.runner import Progress, Store, Task, run_tasks, versions
 from reproduction.tables import comparison_table, table_1, write_table
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.plotting.axes import import_pyplot
-from skauc.validation import check_choice, check_n_jobs, check_whole_number
+from skauc.validation import check_choice, check_integer, check_n_jobs
 
 
 @dataclass(frozen=True)
@@ -164,10 +164,10 @@ def _checked(what, datasets, methods, n_runs, nested_runs, quick, out, seed, dev
     methods = _names("methods", methods, METHOD_NAMES, METHOD_NAMES)
     if n_runs is None:
         n_runs = 1 if quick else PAPER_RUNS
-    check_whole_number("n_runs", n_runs, 1, "The paper uses 4 runs.")
+    check_integer("n_runs", n_runs, 1, "The paper uses 4 runs.")
     if nested_runs is not None:
-        check_whole_number("nested_runs", nested_runs, 0, "Use 0 for no nested choices.")
-    check_whole_number("seed", seed, 0, "The documented results use 0.")
+        check_integer("nested_runs", nested_runs, 0, "Use 0 for no nested choices.")
+    check_integer("seed", seed, 0, "The documented results use 0.")
     folder = Path(out) if out is not None else Path("results") / (what + "-quick" * quick)
     protocol = replace(QUICK if quick else FULL, seed=seed, device=device, nested_runs=nested_runs)
     return Request(what, datasets, methods, n_runs, quick, folder, protocol)

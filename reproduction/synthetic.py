@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skauc.validation import check_fraction, check_positive, check_whole_number
+from skauc.validation import check_fraction, check_integer, check_positive
 
 _BLOCK_ROWS = 65_536
 
@@ -55,7 +55,7 @@ def make_islands(
     ((500, 2), 10)
     """
     _check_shape(n_samples, n_features, positive_fraction)
-    check_whole_number("n_islands", n_islands, 1, "4 make a problem that is not linear.")
+    check_integer("n_islands", n_islands, 1, "4 make a problem that is not linear.")
     check_positive("width", width, "It is the standard deviation of an island.")
     random = np.random.default_rng(random_state)
     centres = 2.0 * random.standard_normal((n_islands, n_features))
@@ -130,8 +130,8 @@ def make_waves(
 
 
 def _check_shape(n_samples, n_features, positive_fraction) -> None:
-    check_whole_number("n_samples", n_samples, 2, "Ask for a row of each class at least.")
-    check_whole_number("n_features", n_features, 1, "Ask for a feature at least.")
+    check_integer("n_samples", n_samples, 2, "Ask for a row of each class at least.")
+    check_integer("n_features", n_features, 1, "Ask for a feature at least.")
     check_fraction("positive_fraction", positive_fraction, "0.1 makes one row in ten positive.")
 
 

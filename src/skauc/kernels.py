@@ -23,8 +23,8 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.scratch import Workbench
 from skauc.validation import (
     check_choice,
+    check_integer,
     check_positive,
-    check_whole_number,
     is_number,
     is_sequence,
 )
@@ -311,7 +311,7 @@ def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
     if not callable(kernel):
         check_choice("kernel", kernel, KERNELS)
     check_gamma(kernel, gamma)
-    check_whole_number("degree", degree, 1, "It is the power of the polynomial kernel.")
+    check_integer("degree", degree, 1, "It is the power of the polynomial kernel.")
     if not is_number(coef0) or not math.isfinite(coef0) or coef0 < 0:
         raise InvalidParameterError(
             f"`coef0` must be a finite number of at least 0; got {coef0!r}. "

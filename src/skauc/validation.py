@@ -26,7 +26,7 @@ _MOST_CLEAN = 10_000
 # -- parameters -------------------------------------------------------------------------------
 
 
-def check_whole_number(name: str, value, minimum: int, advice: str) -> int:
+def check_integer(name: str, value, minimum: int, advice: str) -> int:
     """Return ``value`` as an int, or raise an error if it is not an integer >= ``minimum``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise InvalidParameterError(

@@ -17,7 +17,7 @@ from skauc.explain.quadrature import add_shapley_values, rules
 from skauc.explain.sampling import sampled_values
 from skauc.model import Model
 from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
-from skauc.validation import check_choice, check_n_jobs, check_whole_number
+from skauc.validation import check_choice, check_integer, check_n_jobs
 
 METHODS = ("auto", "exact", "sampling")
 # Rows of one task.
@@ -94,7 +94,7 @@ def shapley_values(
     True
     """
     check_choice("method", method, METHODS)
-    check_whole_number("n_permutations", n_permutations, 2, "100 is a good choice.")
+    check_integer("n_permutations", n_permutations, 2, "100 is a good choice.")
     check_n_jobs(n_jobs)
     random: np.random.RandomState = check_random_state(random_state)
     unwrapped = unwrap(model)

@@ -18,7 +18,7 @@ from skauc.data.training import TrainingData, check_chunk, check_training
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
 from skauc.support import quiet_overflow
-from skauc.validation import check_boolean, check_whole_number
+from skauc.validation import check_boolean, check_integer
 
 # Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
@@ -130,7 +130,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
 
     def _check_parameters(self) -> None:
         """Raise an error for an invalid parameter."""
-        check_whole_number("n_epochs", self.n_epochs, 1, "It is the number of passes of `fit`.")
+        check_integer("n_epochs", self.n_epochs, 1, "It is the number of passes of `fit`.")
         check_boolean("shuffle", self.shuffle)
 
     @abstractmethod

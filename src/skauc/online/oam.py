@@ -10,7 +10,7 @@ from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
 from skauc.online.buffers import POLICIES, Buffers, make_buffers, n_filled, offer, opposite_weight
 from skauc.online.statistics import average_in, count
-from skauc.validation import check_choice, check_positive, check_whole_number
+from skauc.validation import check_choice, check_integer, check_positive
 
 
 class OAM(LinearOnlineClassifier):
@@ -113,7 +113,7 @@ class OAM(LinearOnlineClassifier):
         super()._check_parameters()
         check_choice("update", self.update, _PASSES)
         check_positive("C", self.C, "Larger values make larger steps.")
-        check_whole_number("buffer_size", self.buffer_size, 1, "100 is a good choice.")
+        check_integer("buffer_size", self.buffer_size, 1, "100 is a good choice.")
         check_choice("buffer", self.buffer, POLICIES)
 
     def _start(self, n_features: int, random_state) -> OAMState:

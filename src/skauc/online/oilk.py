@@ -26,8 +26,8 @@ from skauc.validation import (
     check_boolean,
     check_choice,
     check_fraction,
+    check_integer,
     check_positive,
-    check_whole_number,
 )
 
 
@@ -153,7 +153,7 @@ class OILK(OnlineClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("buffer", self.buffer, POLICIES)
-        check_whole_number("buffer_size", self.buffer_size, 1, "100 is a good choice.")
+        check_integer("buffer_size", self.buffer_size, 1, "100 is a good choice.")
         check_positive("C", self.C, "Larger values make larger steps.")
         if isinstance(self.gamma, str):
             check_choice("gamma", self.gamma, ("auto",))
@@ -161,7 +161,7 @@ class OILK(OnlineClassifier):
             check_positive("gamma", self.gamma, "Larger values make narrower kernels.")
         check_fraction("eta", self.eta, "0.001 is a good choice.")
         if self.n_violators is not None:
-            check_whole_number("n_violators", self.n_violators, 1, "None keeps all.")
+            check_integer("n_violators", self.n_violators, 1, "None keeps all.")
         check_boolean("compensate", self.compensate)
 
     def _start(self, n_features: int, random_state) -> OILKState:

@@ -18,7 +18,7 @@ from skauc.online.statistics import (
     pair_gradient,
     product,
 )
-from skauc.validation import check_positive, check_whole_number
+from skauc.validation import check_integer, check_positive
 
 
 class OPAUC(LinearOnlineClassifier):
@@ -128,7 +128,7 @@ class OPAUC(LinearOnlineClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.rank is not None:
-            check_whole_number("rank", self.rank, 1, "None keeps the full covariances.")
+            check_integer("rank", self.rank, 1, "None keeps the full covariances.")
         check_positive("eta", self.eta, "It is the step size.")
         check_positive("lam", self.lam, "Larger values keep the weights smaller.")
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError, MissingPackageError
 from skauc.metrics.area import weighted_auc
-from skauc.validation import check_whole_number
+from skauc.validation import check_integer
 
 # Number of leading bits of a float32 score that define its bin: the sign, the exponent and nine
 # bits of the mantissa. Scores in one bin differ by less than one part in 512.
@@ -90,7 +90,7 @@ def prequential_auc(
     1000 750 True
     """
     if window is not None:
-        check_whole_number("window", window, 2, "None uses all rows.")
+        check_integer("window", window, 2, "None uses all rows.")
     running = BinnedAUC() if window is None else WindowAUC(window)
     classes = _known_classes(model, classes)
     started, n_rows, n_scored = time.perf_counter(), 0, 0
@@ -217,7 +217,7 @@ def array_chunks(X, y, chunk_rows: int = 10_000) -> Iterator[tuple]:
     ------
     X, y : the next rows and their labels
     """
-    check_whole_number("chunk_rows", chunk_rows, 1, "10,000 is a good choice.")
+    check_integer("chunk_rows", chunk_rows, 1, "10,000 is a good choice.")
     n_rows = X.shape[0]
     if len(y) != n_rows:
         raise InvalidDataError(f"`X` and `y` must have the same length; got {n_rows} and {len(y)}.")
@@ -244,7 +244,7 @@ def csv_chunks(path, target: str, chunk_rows: int = 10_000, **options) -> Iterat
     X, y : DataFrame and Series
         The next rows and their labels.
     """
-    check_whole_number("chunk_rows", chunk_rows, 1, "10,000 is a good choice.")
+    check_integer("chunk_rows", chunk_rows, 1, "10,000 is a good choice.")
     with _import_pandas().read_csv(path, chunksize=chunk_rows, **options) as reader:
         for frame in reader:
             if target not in frame:

@@ -19,7 +19,7 @@ from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, compare
 from skauc.support import quiet_overflow
-from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
+from skauc.validation import check_integer, check_n_jobs, check_positive, is_sequence
 
 if TYPE_CHECKING:
     from skauc.rank_svm.problem import Solution
@@ -259,7 +259,7 @@ class KernelRankSVM(RankingClassifier):
                 "SparseKernelAUC takes several widths."
             )
         check_positive("tol", self.tol, "1e-3 is a good choice.")
-        check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
+        check_integer("max_iter", self.max_iter, 1, "100 is a good choice.")
         check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
         check_n_jobs(self.n_jobs)
 

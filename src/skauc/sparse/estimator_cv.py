@@ -42,10 +42,10 @@ from skauc.sparse.state import Path
 from skauc.validation import (
     check_boolean,
     check_choice,
+    check_integer,
     check_n_jobs,
     check_positive,
     check_refine,
-    check_whole_number,
     is_sequence,
 )
 
@@ -394,7 +394,7 @@ class SparseKernelAUCCV(PathClassifier):
     def _n_splits(self, counts: Sequence[int]) -> int:
         """Return the number of folds; raise an error if a class has fewer rows."""
         n_splits = 5 if self.cv is None else self.cv
-        check_whole_number("cv", n_splits, 2, "5 folds are usual.")
+        check_integer("cv", n_splits, 2, "5 folds are usual.")
         if min(counts) < n_splits:
             raise InvalidDataError(
                 f"cv={n_splits} needs {n_splits} rows of each class; the smaller class has "

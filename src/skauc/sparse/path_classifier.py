@@ -13,7 +13,7 @@ from skauc.base import CallbackMixin, RankingClassifier
 from skauc.exceptions import InvalidParameterError
 from skauc.model import Model, scores_of_models
 from skauc.sparse.state import path_attributes
-from skauc.validation import check_rows, check_whole_number
+from skauc.validation import check_integer, check_rows
 
 
 class PathClassifier(CallbackMixin, RankingClassifier):
@@ -86,7 +86,7 @@ class PathClassifier(CallbackMixin, RankingClassifier):
             The smaller model.
         """
         check_is_fitted(self)
-        check_whole_number("n_basis", n_basis, 1, "Set it to the size of model you want.")
+        check_integer("n_basis", n_basis, 1, "Set it to the size of model you want.")
         if n_basis > self.n_basis_:
             raise InvalidParameterError(
                 f"`n_basis` must be at most the model's {self.n_basis_}; got {n_basis}. "

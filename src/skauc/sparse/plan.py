@@ -30,9 +30,9 @@ from skauc.validation import (
     check_boolean,
     check_choice,
     check_fraction,
+    check_integer,
     check_positive,
     check_refine,
-    check_whole_number,
 )
 
 # Smallest basis that is refined before it grows further.
@@ -83,10 +83,10 @@ class Selection:
     def check(self) -> None:
         """Raise an error for an invalid value."""
         check_choice("selection", self.rule, SELECTIONS)
-        check_whole_number("n_candidates", self.n_candidates, 1, "100 is a good choice.")
+        check_integer("n_candidates", self.n_candidates, 1, "100 is a good choice.")
         check_choice("retrain", self.retrain, SCHEDULES)
         check_choice("solver", self.solver, SOLVERS)
-        check_whole_number("max_iter", self.max_iter, 1, "100 is a good choice.")
+        check_integer("max_iter", self.max_iter, 1, "100 is a good choice.")
 
 
 def as_selection(selection: str | Selection) -> Selection:
@@ -123,9 +123,7 @@ class Parameters:
 
     def check(self) -> None:
         """Raise an error for an invalid value."""
-        check_whole_number(
-            "n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want."
-        )
+        check_integer("n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want.")
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
         check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
         check_scaling(self.scaling)

@@ -23,7 +23,7 @@ from skauc.model import Model
 from skauc.solvers.cutting_plane import Solution, minimise_by_planes
 from skauc.structural.function_spaces import open_space
 from skauc.support import quiet_overflow
-from skauc.validation import check_n_jobs, check_positive, check_whole_number, is_sequence
+from skauc.validation import check_integer, check_n_jobs, check_positive, is_sequence
 
 # Fraction of the way to the solution of the master problem at which the linear kernel computes its
 # planes. It takes a third to a quarter of the rounds of a full step. The result contains a little
@@ -229,7 +229,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
                 "or use SparseKernelAUC, which takes several."
             )
         check_positive("tol", self.tol, "1e-3 is a good choice.")
-        check_whole_number("max_iter", self.max_iter, 1, "1000 is a good choice.")
+        check_integer("max_iter", self.max_iter, 1, "1000 is a good choice.")
         check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
         check_n_jobs(self.n_jobs)
 

@@ -16,7 +16,7 @@ from skauc.app.tables.other_formats import (
 )
 from skauc.app.tables.sources import Source, find_source, missing_package
 from skauc.app.tables.verbatim import Piece
-from skauc.validation import check_whole_number
+from skauc.validation import check_integer
 
 
 def read_table(path, *, format: str | None = None, kinds: Mapping[str, str] | None = None):
@@ -134,7 +134,7 @@ def iterate_with_text(
     >>> text["id"].tolist(), frame["id"].tolist()
     (['001', '002'], [1.0, 2.0])
     """
-    check_whole_number("chunk_rows", chunk_rows, 1, "100000 rows are usual.")
+    check_integer("chunk_rows", chunk_rows, 1, "100000 rows are usual.")
     source = find_source(path, format)
     verbatim = list(dict.fromkeys(verbatim))
     n_rows = 0
