@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 from toys import KERNEL, grow, make_toy, those
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.data.training import TrainingData
 from skauc.engines import (
     KernelColumn,
@@ -225,7 +225,7 @@ def test_a_fit_does_not_depend_on_the_partitions(client, rows, on_cpu, n_partiti
     [
         {"linear_term": True, "gamma": [0.02, 0.1]},
         {"scaling": "rank", "early_stopping": True},
-        {"selection": "greedy", "kernel": "laplacian"},
+        {"selection": Selection("greedy", solver="cg"), "kernel": "laplacian"},
         {"selection": "kmeans"},
     ],
     ids=lambda parameters: "-".join(parameters),
