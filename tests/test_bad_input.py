@@ -121,6 +121,7 @@ BAD_DATA = {
     ),
     "NaN in y": (X, np.where(y, 1.0, np.nan), r"Input y contains NaN"),
     "continuous y": (X, X[:, 0], r"Unknown label type: continuous"),
+    "huge y": (X, np.where(y, 1.7e308, -1.7e308), r"Unknown label type: continuous"),
     "no y": (X, None, r"requires y to be passed, but the target y is None"),
     "two columns of y": (X, np.c_[y, y], r"y should be a 1d array, got .* \(120, 2\)"),
     "no rows": (X[:0], y[:0], r"Found array with 0 sample\(s\) \(shape=\(0, 4\)\)"),
@@ -205,6 +206,11 @@ BAD_WEIGHTS = {
     ),
     "tiny in a class": (np.where(y, 1e-200, 1e-150), r"`sample_weight` sums up to .*too small"),
     "huge": (np.full(120, 1e160), r"`sample_weight` sums up to 1\.2e\+162, which is too large"),
+    "too large a sum": (np.full(120, 1e307), r"`sample_weight` sums up to inf, which is too large"),
+    "cancelling": (
+        np.where(np.arange(120) % 2, 1.7e308, -1.7e308),
+        r"`sample_weight` must not be negative; got -1\.7e\+308 in row 0",
+    ),
     "NaN": (np.full(120, np.nan), r"Input sample_weight contains NaN"),
     "infinity": (np.full(120, np.inf), r"Input sample_weight contains infinity"),
     "too few": (np.ones(7), r"sample_weight\.shape == \(7,\), expected \(120,\)"),
@@ -327,6 +333,33 @@ def test_parameters(kind, name):
         if hasattr(model, "partial_fit"):
             with pytest.raises(InvalidParameterError, match=expected):
                 model.partial_fit(X, y, [0, 1])
+
+
+HUGE = 10**400  # Python does not convert it to a float
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind, names in PARAMETERS.items()
+        for name, (_, message) in names.items()
+        if "number" in message or "integer" in message
+    ],
+    ids=name_of,
+)
+def test_integers_that_no_float_can_hold(kind, name):
+    model = kind(**{name: HUGE})
+    expected = rf"`{name}` must be .*; got 1000000000\.\.\. \(401 characters\)\. "
+    assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
+
+
+@pytest.mark.parametrize("estimator", BATCH[:2], ids=name_of)
+@pytest.mark.parametrize("value", [None, "x", {}, 0.5], ids=str)
+def test_verbose(estimator, value):
+    model = clone(estimator).set_params(verbose=value)
+    expected = re.escape(f"`verbose` must be an integer or a bool; got {value!r}. Use 0 to")
+    assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
 
 
 SELECTION = {

@@ -167,6 +167,15 @@ def test_other_constant_scores_are_no_reason_to_warn(rows, model):
         model.predict(rows)
 
 
+def test_scores_of_opposite_ends_of_the_range():
+    """The range of the scores overflows."""
+    model = SparseKernelAUC(4, kernel="linear", C=1e6, random_state=0).fit(1e-3 * X, y)
+    rows = X / np.abs(model.decision_function(X)).max() * 1e308
+    rows[-1] = rows[0]
+    scores = model.decision_function(rows)
+    assert scores.max() > 9e307 > -5e307 > scores.min()
+
+
 def test_a_model_without_a_pattern_does_not_warn():
     model = StructuralAUC(kernel="rbf").fit(np.ones((50, 2)), np.arange(50) % 2)
     assert np.ptp(model.decision_function(X[:, :2])) < 1e-12

@@ -223,3 +223,13 @@ def test_axes_of_variances_that_overflow_are_refused():
 def test_rotate_is_true_or_false():
     with pytest.raises(InvalidParameterError, match="`rotate` must be True or False; got 1"):
         SparseKernelAUC(rotate=1).fit(skewed(), np.arange(300) % 2)
+
+
+@WORDS
+@pytest.mark.parametrize("unit", [1e-310, 1e308])
+def test_ranks_do_not_depend_on_the_unit(word, unit):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(200, 3))
+    ranks = ranks_of(unit * X, word=word)
+    images = ranks.transform(unit * X)
+    assert_allclose(images, ranks_of(X, word=word).transform(X), atol=1e-5)
+    assert_allclose(ranks.inverse(images), unit * X, rtol=1e-5, atol=0.02 * unit)

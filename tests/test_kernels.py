@@ -191,6 +191,11 @@ def test_one_huge_centre_does_not_hide_the_others(X, value):
     assert_allclose(actual, expected, rtol=1e-12)
 
 
+def test_centres_whose_mean_overflows(X):
+    X[:7] = 1.7e308
+    RBF(GAMMA).columns(X[:7], np.float64)
+
+
 @pytest.mark.parametrize("gamma", [1.0, 1e3, 1e12, 1e300])
 def test_a_row_is_at_no_distance_from_itself_however_narrow_the_kernel(X, gamma):
     assert_allclose(values(RBF(gamma), X)[:7].diagonal(), 1, rtol=1e-9)

@@ -126,7 +126,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         X = check_rows(self, X)
         model = self._model
         scores = model.scores(X, getattr(self, "n_jobs", None))
-        if len(scores) >= MANY_ROWS and scores[0] == scores[-1] and np.ptp(scores) == 0:
+        if len(scores) >= MANY_ROWS and scores[0] == scores[-1] and (scores == scores[0]).all():
             _warn_if_far_from_centres(self, model, X)
         return scores
 

@@ -73,13 +73,13 @@ class RankScaling:
         for column, knots, levels, image in zip(
             X.T, self.knots.T, self.levels.T, images.T, strict=True
         ):
-            image[:] = np.interp(column, knots, levels)
+            image[:] = _interpolate(column, knots, levels)
         return images
 
     def inverse(self, images: np.ndarray) -> np.ndarray:
         """Return values that have these images, clipped to the range of the knots."""
         columns = zip(np.asarray(images).T, self.levels.T, self.knots.T, strict=True)
-        return np.stack([np.interp(*column) for column in columns], axis=1)
+        return np.stack([_interpolate(*column) for column in columns], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +181,18 @@ def _normal_quantiles(n_knots: int) -> np.ndarray:
 
 
 _SPREADS: dict[str, Callable[[int], np.ndarray]] = {"rank": _shares, "normal": _normal_quantiles}
+
+
+def _interpolate(values: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return `np.interp` of the values, also where the slope between two knots overflows."""
+    images = np.interp(values, knots, levels)
+    lost = np.flatnonzero(~np.isfinite(images))
+    if len(lost):
+        after = np.searchsorted(knots, values[lost], side="right")
+        low, high = knots[after - 1], knots[after]
+        share = (values[lost] - low) / (high - low)
+        images[lost] = (1.0 - share) * levels[after - 1] + share * levels[after]
+    return images
 
 
 def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

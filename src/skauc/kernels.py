@@ -21,12 +21,14 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from skauc.data.statistics import feature_statistics, overall_variance, warn_if_unscaled
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.scratch import Workbench
+from skauc.support import quiet_overflow
 from skauc.validation import (
     check_choice,
     check_integer,
     check_positive,
-    is_number,
+    is_finite,
     is_sequence,
+    shortened,
 )
 
 Rows: TypeAlias = np.ndarray | sparse.csr_array
@@ -97,6 +99,7 @@ class CentredRBF:
     right: np.ndarray | None
 
     @classmethod
+    @quiet_overflow()  # the squares are checked
     def of(cls, kernel: RBF, centres: np.ndarray, dtype) -> CentredRBF:
         """Shift and scale the centres, for kernel values of the given type."""
         largest = np.max(kernel.gamma)
@@ -312,9 +315,9 @@ def check_kernel_parameters(kernel, gamma, degree, coef0) -> None:
         check_choice("kernel", kernel, KERNELS)
     check_gamma(kernel, gamma)
     check_integer("degree", degree, 1, "It is the power of the polynomial kernel.")
-    if not is_number(coef0) or not math.isfinite(coef0) or coef0 < 0:
+    if not is_finite(coef0) or coef0 < 0:
         raise InvalidParameterError(
-            f"`coef0` must be a finite number of at least 0; got {coef0!r}. "
+            f"`coef0` must be a finite number of at least 0; got {shortened(coef0)}. "
             "A negative one makes the polynomial kernel indefinite."
         )
 

@@ -6,7 +6,6 @@ generation once. Everything that comes out of a file is checked before it is use
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 from typing import Any
 
@@ -26,7 +25,7 @@ from skauc.kernels import (
     is_sparse,
 )
 from skauc.model import Model, PathRecord
-from skauc.validation import is_number
+from skauc.validation import is_finite, is_number
 
 KERNELS: dict[str, type] = {
     "rbf": RBF,
@@ -248,10 +247,10 @@ def _kernel_from_arrays(
 def _check_kernel(parameters: dict) -> None:
     gamma = parameters.get("gamma", 1.0)
     if not isinstance(gamma, np.ndarray):
-        require(is_number(gamma) and math.isfinite(gamma), "its gamma is")
+        require(is_finite(gamma), "its gamma is")
     require(bool(np.all(gamma > 0)), "its gamma is")
     coef0 = parameters.get("coef0", 0.0)
-    require(is_number(coef0) and math.isfinite(coef0), "its kernel is")
+    require(is_finite(coef0), "its kernel is")
     require(is_integer(parameters.get("degree", 1), 1, _LARGEST_DEGREE), "its kernel is")
 
 

@@ -16,30 +16,44 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.support import quiet_overflow
 
 FLOAT_DTYPES = (np.float64, np.float32)
 # Blocks of up to this many numbers are checked without scikit-learn. In larger blocks the time
 # that this saves does not matter.
 _MOST_CLEAN = 10_000
+# The largest value of an integer parameter. Compiled code and scikit-learn take no larger one.
+LARGEST_INTEGER = 2**31 - 1
+# Characters of a value that an error message shows in full.
+_LONGEST = 60
 
 
 # -- parameters -------------------------------------------------------------------------------
 
 
 def check_integer(name: str, value, minimum: int, advice: str) -> int:
-    """Return ``value`` as an int, or raise an error if it is not an integer >= ``minimum``."""
+    """Return ``value`` as an int of at least ``minimum`` that fits into 32 bits, or raise."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise InvalidParameterError(
             f"`{name}` must be an integer of at least {minimum}; got {value!r}. {advice}"
         )
+    _check_size(name, value, advice)
     return int(value)
+
+
+def _check_size(name: str, value, advice: str) -> None:
+    if abs(value) > LARGEST_INTEGER:
+        raise InvalidParameterError(
+            f"`{name}` must be at most {LARGEST_INTEGER} in magnitude; got {shortened(value)}. "
+            f"{advice}"
+        )
 
 
 def check_positive(name: str, value, advice: str) -> float:
     """Return ``value`` as a float, or raise an error if it is not finite and greater than 0."""
-    if not is_number(value) or not math.isfinite(value) or value <= 0:
+    if not is_finite(value) or float(value) <= 0:
         raise InvalidParameterError(
-            f"`{name}` must be a finite number greater than 0; got {value!r}. {advice}"
+            f"`{name}` must be a finite number greater than 0; got {shortened(value)}. {advice}"
         )
     return float(value)
 
@@ -48,7 +62,8 @@ def check_fraction(name: str, value, advice: str) -> float:
     """Return ``value`` as a float, or raise an error if it is not strictly between 0 and 1."""
     if not is_number(value) or not 0 < value < 1:
         raise InvalidParameterError(
-            f"`{name}` must be a number between 0 and 1, both excluded; got {value!r}. {advice}"
+            f"`{name}` must be a number between 0 and 1, both excluded; got {shortened(value)}. "
+            f"{advice}"
         )
     return float(value)
 
@@ -69,6 +84,7 @@ def check_refine(value) -> None:
             f"`refine` must be True, False or a number of steps of at least 1; got {value!r}. Use "
             "True to let validation rows decide, or for instance 10."
         )
+    _check_size("refine", value, "10 is a good choice.")
 
 
 def check_n_jobs(value) -> None:
@@ -79,6 +95,15 @@ def check_n_jobs(value) -> None:
         raise InvalidParameterError(
             f"`n_jobs` must be None or an integer other than 0; got {value!r}. "
             "Use -1 for all cores."
+        )
+    _check_size("n_jobs", value, "Use -1 for all cores.")
+
+
+def check_verbose(value) -> None:
+    """Raise an error unless ``value`` is a bool or an integer."""
+    if not isinstance(value, Integral | np.bool_):
+        raise InvalidParameterError(
+            f"`verbose` must be an integer or a bool; got {value!r}. Use 0 to print nothing."
         )
 
 
@@ -101,6 +126,23 @@ def is_sequence(value) -> bool:
 def is_number(value) -> bool:
     """Tell whether the value is a real number and not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_finite(value) -> bool:
+    """Tell whether the value is a number that a float can hold, and not NaN or infinite."""
+    try:
+        return is_number(value) and math.isfinite(value)
+    except OverflowError:  # an integer such as 10**400
+        return False
+
+
+def shortened(value) -> str:
+    """Return the value as Python code, without the middle of a long number."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write integers of more than 4,300 digits
+        return "an integer of thousands of digits"
+    return text if len(text) <= _LONGEST else f"{text[:10]}... ({len(text)} characters)"
 
 
 # -- rows -------------------------------------------------------------------------------------
@@ -129,15 +171,16 @@ def check_features(estimator, X, y="no_validation", *, reset: bool = True):
     """
     X = on_host(X)
     try:
-        checked = validate_data(
-            estimator,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=list(FLOAT_DTYPES),
-            ensure_all_finite=False,
-        )
+        with quiet_overflow():  # scikit-learn adds the labels up
+            checked = validate_data(
+                estimator,
+                X,
+                y,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=list(FLOAT_DTYPES),
+                ensure_all_finite=False,
+            )
     except (TypeError, ValueError) as error:
         _explain_unreadable(estimator, X, error)
         raise
@@ -234,7 +277,7 @@ def _check_finite(estimator, X):
     """Return the rows, or raise an error that says where a value is missing or infinite."""
     values = X.data if sparse.issparse(X) else X
     try:
-        with np.errstate(invalid="ignore"):  # scikit-learn adds the values up first
+        with quiet_overflow():  # scikit-learn adds the values up first
             assert_all_finite(values)
     except ValueError:
         place = int(np.argmin(np.isfinite(values.ravel())))
@@ -286,9 +329,10 @@ def check_weights(sample_weight, X) -> np.ndarray:
         raise InvalidDataError(
             "`sample_weight` is zero in every row. Give the rows that count a positive weight."
         )
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    with quiet_overflow():
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        total = float(weights.sum())
     check_no_negative_weight(weights)
-    total = float(weights.sum())
     check_pair_weight(total, total)
     return weights
 
@@ -297,10 +341,14 @@ def check_pair_weight(one: float, other: float) -> None:
     """Raise an error if the product of two sums of weights overflows or underflows."""
     product = one * other  # of Python floats, which do not warn
     if not math.isfinite(product) or product < np.finfo(np.float64).tiny:
-        raise InvalidDataError(
-            f"`sample_weight` sums up to {min(one, other):.3g}, which is too large or too small to "
-            "compute with. Divide the weights by their mean."
-        )
+        raise _unusable_weights(min(one, other))
+
+
+def _unusable_weights(total: float) -> InvalidDataError:
+    return InvalidDataError(
+        f"`sample_weight` sums up to {total:.3g}, which is too large or too small to compute with. "
+        "Divide the weights by their mean."
+    )
 
 
 def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
@@ -361,6 +409,10 @@ def check_scored(y_true, y_score, sample_weight, pos_label):
             "sample_weight", sample_weight, len(codes), "Pass one weight per row."
         )
     check_class_weights(weights, labels, codes)
+    with quiet_overflow():
+        total = float(weights.sum())
+    if not math.isfinite(total):
+        raise _unusable_weights(total)
     positive = codes == _positive_code(labels, pos_label)
     counted = weights > 0
     return scores[counted], positive[counted], weights[counted]

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from skauc import SparseKernelAUC
-from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.exceptions import InvalidDataError, InvalidParameterError, PositiveLabelWarning
 
 dask = pytest.importorskip("dask", reason='needs pip install "skauc[cluster]"')
 da = pytest.importorskip("dask.array", reason='needs pip install "skauc[cluster]"')
@@ -89,6 +89,30 @@ def test_a_directory_of_parquet_files(client, table, tmp_path):
 def test_rows_of_single_precision_stay_so(client):
     rows, labels = dask_rows()
     assert clone(MODEL).fit(rows.astype(np.float32), labels).basis_vectors_.dtype == np.float32
+
+
+def test_other_byte_orders(client, on_cpu):
+    rows, labels = dask_rows()
+    assert_like(clone(MODEL).fit(rows.astype(">f8"), labels.astype(">i8")), on_cpu)
+
+
+def test_sparse_rows_with_duplicates(client):
+    def doubled(block):
+        halves = sparse.csr_array(block / 2)
+        indptr, order = 2 * halves.indptr, np.repeat(np.arange(halves.nnz), 2)
+        parts = halves.data[order], halves.indices[order].astype(np.int64), indptr.astype(np.int64)
+        return sparse.csr_array(parts, shape=block.shape)
+
+    rows, labels = dask_rows()
+    model = clone(MODEL).fit(rows.map_blocks(doubled, dtype=float), labels)
+    assert_like(model, clone(MODEL).fit(sparse.csr_array(X), y))
+
+
+def test_rare_words_that_sort_first_are_reported(client):
+    labels = np.where(np.arange(600) % 5 == 0, "fraud", "legit")
+    message = "'fraud' is much rarer: 120 of 600 rows"
+    with pytest.warns(PositiveLabelWarning, match=message):
+        clone(MODEL).fit(dask_rows()[0], labels_of(labels))
 
 
 def test_labels_on_the_client_are_cut_like_the_rows(client, on_cpu):
@@ -200,6 +224,12 @@ CASES = {
         LABELS,
         da.from_array(np.where(y, 0.0, 1.0), chunks=200),
         r"`sample_weight` is 0 in every row of class 1",
+    ),
+    "tiny weights": (
+        lambda: ROWS,
+        LABELS,
+        da.full(600, 1e-200, chunks=200),
+        r"`sample_weight` sums up to .*e-198, which is too large or too small to compute with",
     ),
     "no rows": (
         lambda: da.zeros((0, 5), chunks=(1, 5)),

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skauc.engines.expansion import evaluate_expansion
+from skauc.engines.expansion import Scorer, evaluate_expansion
 from skauc.kernels import RBF
 
 KERNEL = RBF(0.4)
@@ -75,3 +75,10 @@ def test_float32_rows_meet_float64_centres():
     rows, centres, coef = make_expansion()
     scores = evaluate_expansion(KERNEL, centres, coef, rows.astype(np.float32))
     assert_allclose(scores, rbf_kernel(rows, centres, gamma=0.4) @ coef, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_a_model_without_any_coefficient_has_the_scores_of_its_intercept(as_format, shape):
+    rows = as_format(make_expansion()[0])
+    score = Scorer(KERNEL, np.zeros((0, 4)), np.zeros((0, *shape)), rows, intercept=0.5)
+    assert_array_equal(score(rows), np.full((200, *shape), 0.5))

@@ -202,6 +202,37 @@ def test_a_polynomial_of_high_degree():
     assert training_auc(make(kernel="polynomial", degree=50), X) > 0.6
 
 
+@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("value", [1e300, 1.7e308])
+def test_landmarks_of_cells_whose_squares_overflow_are_refused(value, as_format):
+    rows = X.copy()
+    rows[3, 2] = value
+    with pytest.raises(InvalidDataError, match=r"overflow\. Scale the features"):
+        make(selection="kmeans", gamma=0.1).fit(as_format(rows), y)
+
+
+def test_rows_that_k_means_cannot_tell_apart():
+    """Squared distances underflow, so that scikit-learn finds a single cluster."""
+    assert training_auc(make(selection="kmeans", kernel="laplacian"), 1e-200 * X) >= 0.5
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("of_classes", [(1e-100, 1e100), (1e100, 1e-100)])
+def test_a_class_of_tiny_weight(of_classes, early_stopping):
+    model = make(early_stopping=early_stopping)
+    weights = np.where(y == 1, *of_classes)
+    assert model.fit(X, y, weights).score(X, y) > 0.9
+
+
+def test_training_rows_whose_weights_are_too_small_are_refused():
+    """The two rows of weight 1 are held out."""
+    weights = np.full(len(y), 1e-170)
+    weights[[np.argmin(y), np.argmax(y)]] = 1.0
+    model = SparseKernelAUC(4, early_stopping=True, validation_fraction=0.95, random_state=1)
+    with pytest.raises(InvalidDataError, match=r"sums up to .*e-1\d\d, .* Divide the weights"):
+        model.fit(X, y, weights)
+
+
 # -- sense ------------------------------------------------------------------------------------
 
 

@@ -171,6 +171,7 @@ def test_threshold_of_small_examples(y, scores, expected):
         ([0, 1], [1, 2], [1], "`sample_weight` must be as long as `y_true`; got 1 and 2. Pass"),
         ([0, 1], [1, 2], [1, -2], "`sample_weight` must not be negative; got -2.0 in row 1"),
         ([0, 1], [1, 2], [1, np.nan], "`sample_weight` must be finite; got nan in row 1. Leave"),
+        ([0, 1], [1, 2], [1e308, 1e308], "`sample_weight` sums up to inf, which is too large"),
         ([0, 1], [1, 2], [0, 0], "`sample_weight` is 0 in every row of class 0. Give at least one"),
         ([0, 1], [1, 2], [1, 0], "`sample_weight` is 0 in every row of class 1. Give at least one"),
     ],

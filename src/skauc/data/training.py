@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError, PositiveLabelWarning
-from skauc.support import cached_property
+from skauc.support import cached_property, quiet_overflow
 from skauc.validation import (
     check_class_weights,
     check_column,
@@ -124,7 +124,8 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     error for more than two classes.
     """
     X, y = check_features(estimator, X, on_host(y))
-    check_classification_targets(y)
+    with quiet_overflow():
+        check_classification_targets(y)
     weights = check_weights(on_host(sample_weight), X)
     classes, codes = np.unique(y, return_inverse=True)
     check_number_of_classes(classes, y, advice)
@@ -159,7 +160,8 @@ def check_chunk(estimator, X, y, classes) -> TrainingData:
     known = getattr(estimator, "classes_", None)
     classes = _check_stream_classes(classes, known)
     X, y = check_features(estimator, X, on_host(y), reset=known is None)
-    check_classification_targets(y)
+    with quiet_overflow():
+        check_classification_targets(y)
     strangers = np.setdiff1d(y, classes)
     if len(strangers):
         raise InvalidDataError(

@@ -57,12 +57,18 @@ class Scorer:
         if self._scaling is not None:
             rows = self._scaling.transform(rows)
         if self._columns is None:
-            return safe_sparse_dot(rows, self._linear_coef) + self._intercept
+            return self._linear_part(rows) + self._intercept
         values = self._columns(rows)
         scores = values @ (self._rounded if values.dtype == self._dtype else self._coef)
         if self._linear_coef is not None:
             scores = scores + safe_sparse_dot(rows, self._linear_coef)
         return scores + self._intercept
+
+    def _linear_part(self, rows: Rows) -> np.ndarray:
+        """Return the linear part of the scores; zeros for a model without any coefficient."""
+        if self._linear_coef is None:
+            return np.zeros((rows.shape[0], *self._coef.shape[1:]))
+        return safe_sparse_dot(rows, self._linear_coef)
 
 
 def evaluate_expansion(

@@ -65,8 +65,9 @@ class SingleEngine(Engine[BlockState]):
             weights, self._held_out = weights * ~held_out, np.flatnonzero(held_out)
         self.block.weigh(weights)
         self._weights = weights
+        # Summed one by one: a difference from the total loses a class of tiny weight.
         self.positive_weight = float(weights[self._data.positive].sum())
-        self.negative_weight = float(weights.sum()) - self.positive_weight
+        self.negative_weight = float(weights[~self._data.positive].sum())
         self.n_counting = int(np.count_nonzero(weights))
         is_whole = self.n_counting == self.n_rows
         self._counting = None if is_whole else np.flatnonzero(weights)

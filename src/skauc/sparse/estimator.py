@@ -18,7 +18,7 @@ from skauc.sparse.path_classifier import PathClassifier
 from skauc.sparse.plan import Parameters, make_plan
 from skauc.sparse.progress import PathPrinter
 from skauc.sparse.state import Path
-from skauc.validation import check_choice, check_n_jobs
+from skauc.validation import check_choice, check_n_jobs, check_verbose
 
 
 class SparseKernelAUC(PathClassifier):
@@ -252,6 +252,7 @@ class SparseKernelAUC(PathClassifier):
         parameters = Parameters.of(self)
         check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
+        check_verbose(self.verbose)
         check_checkpoint(self.checkpoint, self.random_state)
         with unchanged_on_error(self):
             rows = read_training(self.engine, self, X, y, sample_weight)

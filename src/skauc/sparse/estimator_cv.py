@@ -46,6 +46,7 @@ from skauc.validation import (
     check_n_jobs,
     check_positive,
     check_refine,
+    check_verbose,
     is_sequence,
 )
 
@@ -319,6 +320,7 @@ class SparseKernelAUCCV(PathClassifier):
                 check_gamma("rbf", gamma)
         check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
+        check_verbose(self.verbose)
         for name, check in (
             ("scaling", check_scaling),
             ("linear_term", partial(check_boolean, "linear_term")),

@@ -10,11 +10,13 @@ from skauc.engines import Engine, Line, Product, State
 from skauc.engines.passes import Gradient, Hessian, HessianProduct
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.solvers.newton import Point
+from skauc.validation import check_pair_weight
 
 
 def pair_weight(C: float, engine: Engine) -> float:
     """Return C_pair = C * l / (p * n), the weight of one pair, from the scale-free C."""
     p, n = engine.positive_weight, engine.negative_weight
+    check_pair_weight(p, n)
     return C * (p + n) / (p * n)
 
 

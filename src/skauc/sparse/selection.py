@@ -12,12 +12,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.extmath import row_norms
 
 from skauc.engines import Engine
 from skauc.engines.passes import ScreenedGains
@@ -171,10 +174,16 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
     A mean that is in the basis already is not independent of it, and drops out.
     """
     sample, rows = engine.draw(_ROWS_PER_LANDMARK * n_basis, [], random_state)
+    # k-means adds up squared distances, in the precision of the rows.
+    if not np.isfinite(4 * row_norms(rows, squared=True).sum(dtype=rows.dtype)):
+        raise InvalidDataError(KERNEL_OVERFLOW)
     n_clusters = min(n_basis, _n_distinct(rows))
     from sklearn.cluster import KMeans  # many modules, for a selection that few ask for
 
-    clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit(rows)
+    with warnings.catch_warnings():
+        # Rows that differ less than rounding errors give equal means, which drop out.
+        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+        clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit(rows)
     means = clusters.cluster_centers_.astype(rows.dtype, copy=False)
     origins = sample[pairwise_distances_argmin(means, rows)]
     if sparse.issparse(rows):

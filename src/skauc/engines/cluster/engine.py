@@ -76,11 +76,11 @@ class ClusterEngine(Engine[ClusterState]):
         parts = self.pool.each("hold-out", tasks.hold_out, self._data.blocks, **held)
         self.blocks = self.pool.start(parts)
         counts = self.pool.fetch_all(self.pool.each("count", tasks.count_rows, self.blocks))
-        n_counting, positive, total = zip(*counts, strict=True)
+        n_counting, positive, negative = zip(*counts, strict=True)
         self._counting_ends = np.cumsum(n_counting)
         self.n_counting = int(self._counting_ends[-1])
         self.positive_weight = float(sum(positive))
-        self.negative_weight = float(sum(total)) - self.positive_weight
+        self.negative_weight = float(sum(negative))
 
     def draw(self, n_rows: int, taken, random_state) -> tuple[np.ndarray, Rows]:
         ranks = self.draw_ranks(n_rows + len(taken), random_state)

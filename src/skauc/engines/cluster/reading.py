@@ -18,11 +18,18 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from skauc.data.training import TrainingData, check_training
+from skauc.data.training import TrainingData, check_training, warn_of_rare_negatives
 from skauc.engines.cluster.data import ClusterData
 from skauc.engines.cluster.pool import Pool, find_pool
 from skauc.exceptions import InvalidDataError
-from skauc.validation import FLOAT_DTYPES, check_number_of_classes, unique_labels
+from skauc.validation import (
+    FLOAT_DTYPES,
+    check_number_of_classes,
+    check_pair_weight,
+    native,
+    tidy,
+    unique_labels,
+)
 
 # Blocks for each thread of the cluster: what a dead worker had is then spread over others.
 BLOCKS_PER_THREAD = 2
@@ -53,6 +60,7 @@ class Summary:
     dtype: np.dtype
     is_sparse: bool
     labels: np.ndarray
+    label_counts: np.ndarray
     label_weights: np.ndarray
     lowest_weight: float
 
@@ -266,7 +274,7 @@ def _read_part(X, y, weights, columns: list) -> Part:
         check_classification_targets(labels)
     if not np.isfinite(counts).all():
         raise ValueError("`sample_weight` must be finite. Leave such rows out.")
-    return Part(rows, labels, counts)
+    return Part(tidy(rows), native(labels), counts)
 
 
 def _summarise(part: Part) -> Summary:
@@ -277,6 +285,7 @@ def _summarise(part: Part) -> Summary:
         part.X.dtype,
         sparse.issparse(part.X),
         labels,
+        np.bincount(codes, minlength=len(labels)),
         np.bincount(codes, part.weights, minlength=len(labels)),
         float(part.weights.min(initial=0.0)),
     )
@@ -310,13 +319,17 @@ def _check_summaries(summaries: list[Summary]) -> np.ndarray:
                 f"`sample_weight` must not be negative; got {summary.lowest_weight} in partition "
                 f"{number}. Leave a row out by giving it weight 0."
             )
-    totals = np.bincount(codes, np.concatenate([summary.label_weights for summary in full]))
-    for label, total in zip(classes.tolist(), totals, strict=True):
-        if total == 0:
+    weights = np.concatenate([summary.label_weights for summary in full])
+    negative, positive = (weights[codes == code] for code in (0, 1))
+    for label, of_class in zip(classes.tolist(), (negative, positive), strict=True):
+        if not of_class.any():
             raise InvalidDataError(
                 f"`sample_weight` is 0 in every row of class {label!r}. "
                 "Give at least one row of each class a positive weight."
             )
+    check_pair_weight(float(negative.sum()), float(positive.sum()))
+    counts = np.concatenate([summary.label_counts for summary in full])
+    warn_of_rare_negatives(classes, np.array([counts[codes == code].sum() for code in (0, 1)]))
     return classes
 
 

@@ -216,9 +216,10 @@ def hold_out(
 
 
 def count_rows(rows: BlockRows) -> tuple[int, float, float]:
-    """Return the number of rows in the loss, the weight of the positives, and that of all."""
-    positive = float(rows.weights[rows.data.positive].sum())
-    return len(rows.counting), positive, float(rows.weights.sum())
+    """Return the number of rows in the loss, and the weights of positive and negative ones."""
+    positive = rows.data.positive
+    sums = (float(rows.weights[of_class].sum()) for of_class in (positive, ~positive))
+    return len(rows.counting), *sums
 
 
 def find_rows(rows: BlockRows, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
