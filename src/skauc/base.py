@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.engines import cluster_engine, is_on_cluster
+from skauc.engines.expansion import Scorer
 from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
@@ -37,6 +40,8 @@ MANY_ROWS = 20
 FAR = 1e-12
 
 Attributes = Callable[[], dict]
+# An array of NumPy, or of dask if the rows are on a cluster.
+LazyArray: TypeAlias = np.ndarray | Any
 
 
 # -- links from scikit-learn's diagrams -------------------------------------------------------
@@ -90,15 +95,18 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
     predicted positive.
     """
 
-    _model: Model
+    if TYPE_CHECKING:
+        # A fit stores the model in the instance, or a subclass computes it.
+        @property
+        def _model(self) -> Model: ...
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> LazyArray:
         """Return scores that rank the rows. Rows with positive scores are predicted positive.
 
         Parameters
@@ -122,7 +130,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             _warn_if_far_from_centres(self, model, X)
         return scores
 
-    def make_decision_function(self):
+    def make_decision_function(self) -> Scorer:
         """Return `decision_function` as a plain function without any checks.
 
         The centres are prepared once, so that a single row takes a few microseconds. Use it in a
@@ -149,7 +157,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._model.scorer(like=np.empty((0, self.n_features_in_)))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> LazyArray:
         """Return the predicted labels.
 
         Parameters
@@ -169,7 +177,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(int)]
 
     @property
-    def predict_proba(self):
+    def predict_proba(self) -> NoReturn:
         """Not available: scores rank rows and are not probabilities."""
         raise AttributeError(
             f"{type(self).__name__} has no `predict_proba`: its scores rank rows and are not "
@@ -177,7 +185,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             "ensemble=False) for calibrated probabilities, or rank by `decision_function`."
         )
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the area under the ROC curve.
 
         Parameters
@@ -198,7 +206,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
 
 
-def _warn_if_far_from_centres(estimator, model: Model, X: Rows) -> None:
+def _warn_if_far_from_centres(estimator: RankingClassifier, model: Model, X: Rows) -> None:
     """Warn that all rows have the same score, if that is because the kernel is zero there."""
     if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
         return
@@ -237,7 +245,7 @@ def _ranges(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 @contextmanager
-def unchanged_on_error(estimator) -> Iterator[None]:
+def unchanged_on_error(estimator: RankingClassifier) -> Iterator[None]:
     """Restore the fitted attributes of an estimator, if it had any, when its fit fails."""
     before = fitted_attributes(estimator)
     try:
@@ -247,11 +255,11 @@ def unchanged_on_error(estimator) -> Iterator[None]:
     except BaseException:
         for name in fitted_attributes(estimator):
             delattr(estimator, name)
-        vars(estimator).update(before)
+        estimator.__dict__.update(before)
         raise
 
 
-def fitted_attributes(estimator) -> dict:
+def fitted_attributes(estimator: RankingClassifier) -> dict:
     """Return the attributes that a fit has set."""
     hidden = ("_model", "_models", "_state")
     names = (name for name in vars(estimator) if name.endswith("_") or name in hidden)
@@ -280,14 +288,28 @@ def support_attributes(model: Model) -> dict:
 # scikit-learn has a callback API since version 1.9. With older versions, callbacks are plain
 # functions. Both give estimators the same two names, `CallbackMixin` and `with_callbacks`.
 
+
+class Reporter(Protocol):
+    """Tells callbacks about the tasks of one fit."""
+
+    def task(self, name: str, attributes: Attributes) -> bool:
+        """Report a finished task; return whether a callback asks to stop the fit."""
+
+    def expect(self, n_tasks: int) -> None:
+        """Correct the number of tasks."""
+
+    def end(self, attributes: Attributes) -> None:
+        """Report the end of the fit."""
+
+
 if CallbackSupportMixin is not None:
 
     @dataclass(frozen=True)
-    class _Reporter:
+    class _ContextReporter:
         """The root task of one fit, and the data that callbacks may ask for."""
 
         estimator: object
-        root: object
+        root: Any
         data: dict
 
         def task(self, name: str, attributes: Attributes) -> bool:
@@ -311,23 +333,23 @@ if CallbackSupportMixin is not None:
     class CallbackMixin(CallbackSupportMixin):
         """Callbacks for estimators that fit in steps, such as centres or epochs."""
 
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
+        def _start_reporting(self, n_tasks: int, X: Any, y: Any, sample_weight: Any) -> Reporter:
             metadata = None if sample_weight is None else {"sample_weight": sample_weight}
             data = {"X": X, "y": y, "metadata": metadata}
             root = self._init_callback_context(max_subtasks=n_tasks)
             root.call_on_fit_task_begin(estimator=self, **data)
-            return _Reporter(self, root, data)
+            return _ContextReporter(self, root, data)
 
 else:
 
-    def with_callbacks(method):
+    def with_callbacks(method: Callable) -> Callable:
         """Return the method unchanged."""
         return method
 
-    class _Reporter:
+    class _FunctionReporter:
         """Calls plain functions after each task."""
 
-        def __init__(self, estimator, callbacks, n_tasks):
+        def __init__(self, estimator: object, callbacks: tuple[Callable, ...], n_tasks: int):
             self.estimator, self.callbacks, self.n_tasks = estimator, callbacks, n_tasks
             self.n_done = 0
 
@@ -348,13 +370,13 @@ else:
         def end(self, attributes: Attributes) -> None:
             """Do nothing: plain callbacks hear of tasks only."""
 
-    class CallbackMixin:
+    class CallbackMixin:  # type: ignore[no-redef] # for another version of scikit-learn
         """Plain callbacks, for scikit-learn versions without a callback API."""
 
-        def set_callbacks(self, *callbacks):
+        def set_callbacks(self, *callbacks: Callable) -> Self:
             """Set functions ``callback(fitted_estimator, n_done, n_tasks)`` and return self."""
             self._plain_callbacks = callbacks
             return self
 
-        def _start_reporting(self, n_tasks: int, X, y, sample_weight) -> _Reporter:
-            return _Reporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)
+        def _start_reporting(self, n_tasks: int, X: Any, y: Any, sample_weight: Any) -> Reporter:
+            return _FunctionReporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)

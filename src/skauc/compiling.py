@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, update_wrapper
+from typing import Any
 
 
 class compiled:  # noqa: N801 - a decorator
@@ -20,13 +21,16 @@ class compiled:  # noqa: N801 - a decorator
     times as long to compile.
     """
 
+    # `update_wrapper` sets it.
+    __name__: str
+
     def __init__(self, function: Callable, **options):
         self._function, self._options = function, options
-        self._dispatcher: Callable | None = None
+        self._dispatcher: Any = None
         update_wrapper(self, function)
 
     @property
-    def dispatcher(self) -> Callable:
+    def dispatcher(self) -> Any:
         """The function as numba has it."""
         if self._dispatcher is None:
             self._dispatcher = _compile(self._function, self._options)
@@ -49,7 +53,7 @@ class compiled:  # noqa: N801 - a decorator
 compiled_fast = partial(compiled, fastmath={"contract", "reassoc"}, error_model="numpy")
 
 
-def _compile(function: Callable, options: dict) -> Callable:
+def _compile(function: Callable, options: dict) -> Any:
     from numba import njit
 
     try:

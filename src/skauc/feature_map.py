@@ -9,6 +9,7 @@ axes: refinement then learns one length scale for what they share and one for ho
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import NormalDist
@@ -179,7 +180,7 @@ def _normal_quantiles(n_knots: int) -> np.ndarray:
     return np.array([quantile((step + 1) / (2 * n_knots)) for step in range(2 * n_knots - 1)])
 
 
-_SPREADS = {"rank": _shares, "normal": _normal_quantiles}
+_SPREADS: dict[str, Callable[[int], np.ndarray]] = {"rank": _shares, "normal": _normal_quantiles}
 
 
 def _interpolate(values: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:

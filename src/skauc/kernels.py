@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -367,8 +367,20 @@ def resolve_gammas(gamma, kernel, data) -> list[float]:
     return [gamma]
 
 
+def is_sparse(rows: Rows) -> TypeGuard[sparse.csr_array]:
+    """Return whether the rows are sparse, in a form that type checkers understand."""
+    return sparse.issparse(rows)
+
+
 def same_format(centres: Rows, rows: Rows) -> Rows:
     """Return the centres in the format of the rows, dense or sparse."""
-    if sparse.issparse(rows) == sparse.issparse(centres):
-        return centres
-    return sparse.csr_array(centres) if sparse.issparse(rows) else centres.toarray()
+    if is_sparse(centres):
+        return centres if is_sparse(rows) else centres.toarray()
+    return sparse.csr_array(centres) if is_sparse(rows) else centres
+
+
+def as_rbf(kernel: Kernel) -> RBF:
+    """Return a kernel of a basis that has several widths or is refined: always an RBF kernel."""
+    if not isinstance(kernel, RBF):
+        raise TypeError(f"Several widths and refinement need an RBF kernel; got {kernel!r}.")
+    return kernel

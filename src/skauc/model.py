@@ -97,16 +97,14 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         coef = np.zeros((len(widest.coef), len(members)))
         for column, model in zip(coef.T, members, strict=True):
             column[: len(model.coef)] = model.coef
-        linear = None
-        if widest.linear_coef is not None:
-            linear = np.stack([model.linear_coef for model in members], axis=1)
+        linear = [model.linear_coef for model in members if model.linear_coef is not None]
         intercepts = np.array([model.intercept for model in members])
         score = Scorer(
             widest.kernel,
             widest.centres,
             coef,
             rows,
-            linear_coef=linear,
+            linear_coef=np.stack(linear, axis=1) if linear else None,
             intercept=intercepts,
             scaling=widest.scaling,
         )

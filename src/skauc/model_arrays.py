@@ -14,7 +14,16 @@ from scipy import sparse
 
 from skauc.archive import ArchiveError, checked_array, is_integer, require
 from skauc.feature_map import SCALINGS, FeatureMap, RankScaling
-from skauc.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, Rows
+from skauc.kernels import (
+    RBF,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Rows,
+    as_rbf,
+    is_sparse,
+)
 from skauc.model import Model, PathRecord
 from skauc.validation import is_finite, is_number
 
@@ -287,14 +296,14 @@ def _first(model: Model, size: int) -> Model:
     kernel = model.kernel
     gamma = getattr(kernel, "gamma", None)
     if isinstance(gamma, np.ndarray):
-        kernel = replace(kernel, gamma=gamma[:size])  # type: ignore[type-var]
+        kernel = replace(as_rbf(kernel), gamma=gamma[:size])
     centres = first_rows(model.centres, size)
     return replace(model, kernel=kernel, centres=centres, indices=model.indices[:size])
 
 
 def first_rows(rows: Rows, size: int) -> Rows:
     """Return the first rows without a copy. SciPy copies when it slices a sparse array."""
-    if not sparse.issparse(rows):
+    if not is_sparse(rows):
         return rows[:size]
     part = sparse.csr_array((size, rows.shape[1]), dtype=rows.dtype)
     end = rows.indptr[size]

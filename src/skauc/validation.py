@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from datetime import date
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -248,6 +249,7 @@ def _explain_unreadable(estimator, X, error: Exception) -> None:
 
 def _first_unreadable(X) -> tuple | None:
     """Return the row, the column and the value of the first cell that is not a number."""
+    columns: Iterable[tuple[Any, np.ndarray]]
     if hasattr(X, "columns"):
         columns = [(name, np.asarray(X[name], dtype=object)) for name in X.columns]
     elif sparse.issparse(X) or np.ndim(cells := np.asarray(X, dtype=object)) != 2:

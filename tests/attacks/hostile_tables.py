@@ -10,6 +10,8 @@ from scipy import sparse
 Table = np.ndarray
 LARGE = (1e16, 1e50, 1e104, 1e153, 1e155, 1e200, 1e300, 1.7e308)
 SMALL = (1e-16, 1e-50, 1e-155, 1e-200, 1e-300, 2.3e-308, 1e-310, 5e-324)
+# AdaOAM and OPAUC keep a square of the number of columns.
+MOST_COLUMNS = 500
 
 
 def base_rows(rng: np.random.Generator) -> Table:
@@ -84,7 +86,7 @@ def nearly_equal(X: Table, rng: np.random.Generator) -> Table:
 
 def wide(X: Table, rng: np.random.Generator) -> Table:
     """Repeat the columns until there are more columns than rows."""
-    return np.tile(X, (1, int(rng.integers(2, 30))))
+    return np.tile(X, (1, int(rng.integers(2, 30))))[:, :MOST_COLUMNS]
 
 
 def not_finite(X: Table, rng: np.random.Generator) -> Table:

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 from toys import KERNEL, grow, make_toy, those
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.data.training import TrainingData
 from skauc.engines import (
     KernelColumn,
@@ -225,7 +225,7 @@ def test_a_fit_does_not_depend_on_the_partitions(client, rows, on_cpu, n_partiti
     [
         {"linear_term": True, "gamma": [0.02, 0.1]},
         {"scaling": "rank", "early_stopping": True},
-        {"selection": "greedy", "solver": "cg", "kernel": "laplacian"},
+        {"selection": Selection("greedy", solver="cg"), "kernel": "laplacian"},
         {"selection": "kmeans"},
     ],
     ids=lambda parameters: "-".join(parameters),
@@ -281,7 +281,7 @@ def test_cross_validation(client, rows, refine):
 
 def test_folds_by_number_only(client, rows):
     X, y, *_ = rows
-    with pytest.raises(InvalidParameterError, match="`cv` must be None or a number of folds where"):
+    with pytest.raises(InvalidParameterError, match="`cv` must be None or an integer if"):
         SparseKernelAUCCV(n_basis=4, cv=StratifiedKFold(2)).fit(*as_dask(X, y, 2))
 
 
@@ -308,7 +308,8 @@ def test_tasks_have_names_that_tell_what_they_do(client, rows):
     X, y, *_ = rows
     clone(PLAIN).set_params(n_basis=2).fit(*as_dask(X, y, 2))
     names = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
-    expected = ("read", "append", "scores", "tables", "gradient", "hessian", "candidates", "auc")
+    expected = ("read", "append", "scores", "tables", "gradient", "hessian")
+    expected += ("candidategains", "rankedquality")
     assert {f"skauc-{name}" for name in expected} <= set(names)
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.exceptions import InvalidParameterError
 
 da = pytest.importorskip("dask.array", reason='needs pip install "skauc[cluster]"')
@@ -50,7 +50,7 @@ def as_dask(X, y):
     "parameters",
     [
         {"linear_term": True, "gamma": [0.02, 0.1]},
-        {"selection": "greedy", "solver": "cg", "early_stopping": True},
+        {"selection": Selection("greedy", solver="cg"), "early_stopping": True},
         {"refine": 6},
     ],
     ids=str,
@@ -87,5 +87,5 @@ def test_workers_with_and_without_a_device_are_named(workers, name_device, rows)
 
 def test_a_device_that_workers_do_not_have_is_named(workers, name_device, rows):
     name_device("abacus")
-    with pytest.raises(InvalidParameterError, match="SKAUC_GPU_DEVICE must name a device"):
+    with pytest.raises(InvalidParameterError, match="SKAUC_GPU_DEVICE must name a torch device"):
         SparseKernelAUC(2).fit(*as_dask(*rows[:2]))

@@ -42,7 +42,7 @@ def test_what_is_not_known_lists_what_is(tmp_path, wrong, message):
 def test_a_device_that_is_not_there(tmp_path):
     pytest.importorskip("torch")
     for device in ("abacus", "meta", "cuda:99"):
-        message = rf"`device` must name a device of torch's with 64-bit .*; got '{device}': "
+        message = rf"`device` must name a torch device with 64-bit .*; got '{device}': "
         with pytest.raises(InvalidParameterError, match=message):
             reproduce("table2", device=device, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

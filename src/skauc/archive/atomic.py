@@ -18,7 +18,7 @@ except ImportError:  # Windows does not delete a file that a process has open
 
 
 @contextmanager
-def write_atomically(path) -> Iterator[BinaryIO]:
+def write_atomically(path: str | os.PathLike) -> Iterator[BinaryIO]:
     """Open a file that replaces ``path`` once all of it is written.
 
     The content goes to a draft in the same directory. The draft is removed if an error occurs.

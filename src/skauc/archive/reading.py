@@ -9,7 +9,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -36,8 +36,11 @@ _END64_LOCATOR = struct.Struct("<4sLQL")
 _LARGEST_DIRECTORY = 2 << 20
 _LARGEST_EMPTY = 1 << 20
 
+# A path, or a binary file that is open.
+Source: TypeAlias = str | os.PathLike | BinaryIO
 
-def read_archive(source, limits: Limits = DEFAULT_LIMITS) -> Archive:
+
+def read_archive(source: Source, limits: Limits = DEFAULT_LIMITS) -> Archive:
     """Read an archive that `write_archive` has written.
 
     Parameters
@@ -60,7 +63,7 @@ def read_archive(source, limits: Limits = DEFAULT_LIMITS) -> Archive:
     return Archive(header, arrays)
 
 
-def read_header(source, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
+def read_header(source: Source, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
     """Read the header of an archive and check the checksum of the whole file.
 
     Parameters
@@ -81,15 +84,16 @@ def read_header(source, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
 
 
 @contextmanager
-def _opened(source) -> Iterator[tuple[zipfile.ZipFile, int]]:
+def _opened(source: Source) -> Iterator[tuple[zipfile.ZipFile, int]]:
     """Open a zip file whose checksum is right and whose directory is small; add its size."""
     if not hasattr(source, "read"):
         with open(source, "rb") as file, _opened(file) as opened:
             yield opened
         return
+    binary = cast(BinaryIO, source)
     try:
-        size = _check_end(source)
-        with zipfile.ZipFile(source) as archive:
+        size = _check_end(binary)
+        with zipfile.ZipFile(binary) as archive:
             yield archive, size
     except ArchiveError:
         raise
@@ -173,7 +177,7 @@ def _read_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most_bytes: in
     return header
 
 
-def _refuse_constant(name: str):
+def _refuse_constant(name: str) -> NoReturn:
     raise ArchiveError(f"its header holds the number {name}")
 
 
@@ -191,7 +195,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
 
 
 def check_array_header(
-    stream, file_size: int, name: str, kinds: str = KINDS
+    stream: IO[bytes], file_size: int, name: str, kinds: str = KINDS
 ) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Read the header of a ``.npy`` file and check that the array takes the rest of the file.
 
@@ -236,7 +240,7 @@ def check_array_header(
     return shape, is_fortran, dtype
 
 
-def _read_exactly(stream, n_bytes: int, name: str) -> np.ndarray:
+def _read_exactly(stream: IO[bytes], n_bytes: int, name: str) -> np.ndarray:
     """Return the rest of a member, which must be of this length."""
     content = np.empty(n_bytes, np.uint8)
     n_read = 0

@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -24,7 +24,11 @@ from skauc.archive.container import (
 
 
 def write_archive(
-    target, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, compress: bool = True
+    target: str | os.PathLike | BinaryIO,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    *,
+    compress: bool = True,
 ) -> None:
     """Write an archive. The same content gives the same bytes.
 
@@ -46,7 +50,7 @@ def write_archive(
             f"An archive has at most {DEFAULT_LIMITS.max_members - 1} arrays; got {len(plain)}."
         )
     if hasattr(target, "write"):
-        _write_members(target, members, plain, compress)
+        _write_members(cast(BinaryIO, target), members, plain, compress)
         return
     with write_atomically(target) as file:
         _write_members(file, members, plain, compress)

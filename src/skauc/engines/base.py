@@ -10,8 +10,8 @@ knows nothing of regularisation, Newton steps or selection.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
@@ -33,7 +33,11 @@ class State(Protocol):
         """The sum of squared hinges over all pairs."""
 
 
-class Engine(ABC):
+# The states of one engine.
+OwnState = TypeVar("OwnState", bound=State)
+
+
+class Engine(ABC, Generic[OwnState]):
     """Rows, labels, weights and the columns of the basis, on some device.
 
     Rows may be held out: they are scored with the others and count only in the validation AUC.
@@ -61,10 +65,16 @@ class Engine(ABC):
     positive_weight: float
     negative_weight: float
     precision: float
-    screens = False
+
+    @property
+    def screens(self) -> bool:
+        """False unless an engine says otherwise."""
+        return False
 
     @abstractmethod
-    def draw(self, n_rows: int, taken, random_state) -> tuple[np.ndarray, Rows]:
+    def draw(
+        self, n_rows: int, taken: Sequence[int], random_state: np.random.RandomState
+    ) -> tuple[np.ndarray, Rows]:
         """Draw rows that count and are not taken; return their indices, ascending, and the rows.
 
         If there are at most ``n_rows`` such rows, all of them are returned.
@@ -94,15 +104,15 @@ class Engine(ABC):
         """Return a line in the form in which `step` and passes are fastest."""
 
     @abstractmethod
-    def step(self, state: State | None, line: Any, length: float) -> State:
+    def step(self, state: OwnState | None, line: Any, length: float) -> OwnState:
         """Return the state of the scores moved along a line; they are zero if ``state`` is None."""
 
     @abstractmethod
-    def ask(self, question: Pass, *states: State) -> Any:
+    def ask(self, question: Pass, *states: OwnState) -> Any:
         """Run a pass over the rows and return its answer. See `skauc.engines.passes`."""
 
     @abstractmethod
-    def quality(self, state: State) -> Quality:
+    def quality(self, state: OwnState) -> Quality:
         """Return AUC, validation AUC and threshold of the scores."""
 
     @abstractmethod
@@ -110,10 +120,10 @@ class Engine(ABC):
         """Take the threads or devices that the work needs."""
 
     @abstractmethod
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: Any) -> None:
         """Release them."""
 
-    def draw_ranks(self, n_drawn: int, random_state) -> np.ndarray:
+    def draw_ranks(self, n_drawn: int, random_state: np.random.RandomState) -> np.ndarray:
         """Draw positions among the rows that count; all of them if they are no more."""
         if n_drawn >= self.n_counting:
             return np.arange(self.n_counting)
@@ -123,6 +133,6 @@ class Engine(ABC):
         """Return the line Phi w."""
         return self.line(Product(weights))
 
-    def at(self, weights: np.ndarray) -> State:
+    def at(self, weights: np.ndarray) -> OwnState:
         """Return the state of the scores Phi w."""
         return self.step(None, self.line(Product(weights)), 1.0)

@@ -21,7 +21,7 @@ from skauc.metrics.area import auc_of, threshold_of, weighted_auc
 from skauc.metrics.sorted_scores import sort_scores
 
 
-class SingleEngine(Engine):
+class SingleEngine(Engine[BlockState]):
     """Runs passes on its block and finishes them."""
 
     def __init__(self, data: TrainingData, block: Block, threads: RowThreads):

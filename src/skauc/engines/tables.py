@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class ScoreTable:
         target = np.arange(self.grid.n_cells) + int(self.grid.first - first * n_merged)
         target //= n_merged
         moments = np.zeros((2, int(target[-1]) + 1, 3))
-        np.add.at(moments, (slice(None), target), self.moments)
+        _add_at(moments, target, self.moments)
         grid = replace(
             self.grid, bins_per_cell=bins_per_cell, first=float(first), n_cells=moments.shape[1]
         )
@@ -65,7 +66,13 @@ def score_table(scores, positive, weights, origin: float, run=pairs.serially) ->
     grid = covering_grid(ranges)
     cells = Cells(grid.assign(scores, positive, run), grid.n_cells, origin)
     moments = sum(pairs.score_moments(scores, positive, weights, cells, run))
-    return ScoreTable(grid, origin, ranges, moments)
+    return ScoreTable(grid, origin, ranges, np.asarray(moments))
+
+
+def _add_at(moments: np.ndarray, target: np.ndarray, added: np.ndarray) -> None:
+    """Add moments to those of the target cells; a cell may be the target of several."""
+    cells: Any = (slice(None), target)  # NumPy's annotations know of no tuples here
+    np.add.at(moments, cells, added)
 
 
 def table_of_no_number(ranges: ScoreRanges, origin: float) -> ScoreTable:
@@ -152,7 +159,7 @@ def share_statistics(table: ScoreTable) -> SharedStatistics:
     shift = int(table.grid.first - grid.first)
     target = np.clip(np.arange(table.grid.n_cells) + shift, 0, grid.n_cells - 1)
     moments = np.zeros((2, grid.n_cells, 3))
-    np.add.at(moments, (slice(None), target), table.moments)
+    _add_at(moments, target, table.moments)
     cells = Cells(np.empty(0, np.int32), grid.n_cells, table.origin)
     statistics = pairs.statistics_of(cells, moments)
     return SharedStatistics(grid, statistics, RankAxis.of(table), table.ranges.middle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
@@ -25,7 +26,9 @@ class UserColumns:
     of_feature: np.ndarray | None
 
 
-def find_columns(model: UnwrappedModel, X, background, random_state) -> UserColumns:
+def find_columns(
+    model: UnwrappedModel, X: Any, background: Any, random_state: np.random.RandomState
+) -> UserColumns:
     """Find the columns of the user's table in the features of the classifier.
 
     Scalers and imputers of scikit-learn keep their columns. For other steps, the values of one
@@ -50,19 +53,19 @@ def find_columns(model: UnwrappedModel, X, background, random_state) -> UserColu
     return UserColumns(names, depends.argmax(axis=0))
 
 
-def column_names(X) -> list[str]:
+def column_names(X: Any) -> list[str]:
     """Return the names of the columns of a table, x0, x1, ... for an array."""
     if hasattr(X, "columns"):
         return [str(name) for name in X.columns]
     return [f"x{i}" for i in range(np.shape(X)[1])]
 
 
-def take(X, rows: np.ndarray):
+def take(X: Any, rows: np.ndarray) -> Any:
     """Return some rows of a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def stack(X, Y):
+def stack(X: Any, Y: Any) -> Any:
     """Return the rows of two tables with the same columns."""
     if hasattr(X, "iloc"):
         import pandas as pd
@@ -71,7 +74,7 @@ def stack(X, Y):
     return X.vstack(Y) if hasattr(X, "vstack") else np.concatenate((X, Y))
 
 
-def pick(X, source: np.ndarray):
+def pick(X: Any, source: np.ndarray) -> Any:
     """Return the table whose value in row i and column j is that of row ``source[i, j]``."""
     if hasattr(X, "iloc"):
         columns = [X.iloc[:, j].take(source[:, j]).array for j in range(X.shape[1])]
@@ -81,15 +84,15 @@ def pick(X, source: np.ndarray):
     return np.take_along_axis(X, source, axis=0)
 
 
-def as_array(X) -> np.ndarray:
+def as_array(X: Any) -> np.ndarray:
     """Return the values of a table."""
     return X.to_numpy() if hasattr(X, "to_numpy") else as_dense(X)
 
 
-def _keeps_columns(step) -> bool:
+def _keeps_columns(step: Any) -> bool:
     return isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer)
 
 
-def _probes(X, random_state) -> np.ndarray:
+def _probes(X: Any, random_state: np.random.RandomState) -> np.ndarray:
     n_rows = X.shape[0]
     return random_state.permutation(n_rows)[: min(n_rows, N_PROBES)]

@@ -14,10 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import RBF, Kernel, Laplacian, Linear
+from skauc.kernels import RBF, Kernel, Laplacian, Linear, Rows, is_sparse
 from skauc.model import Model
 
 
@@ -109,5 +108,5 @@ def _name(kernel: Kernel) -> str:
     return type(kernel).__name__.removesuffix("Kernel").lower()
 
 
-def _dense(rows) -> np.ndarray:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+def _dense(rows: Rows) -> np.ndarray:
+    return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)

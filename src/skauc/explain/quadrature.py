@@ -43,7 +43,16 @@ def rules(n_columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @compiled_fast
-def add_shapley_values(row, background, shares, coef, ends, nodes, weights, out):
+def add_shapley_values(
+    row: np.ndarray,
+    background: np.ndarray,
+    shares: np.ndarray,
+    coef: np.ndarray,
+    ends: np.ndarray,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """Add the Shapley values of one row to ``out``, one value per column.
 
     ``row`` has the factors of the row (centres by columns) and ``background`` those of the
@@ -83,7 +92,16 @@ def add_shapley_values(row, background, shares, coef, ends, nodes, weights, out)
 
 
 @compiled_fast
-def _add_group(n, lows, steps, nodes, weights, prefix, suffix, values):
+def _add_group(
+    n: int,
+    lows: np.ndarray,
+    steps: np.ndarray,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    prefix: np.ndarray,
+    suffix: np.ndarray,
+    values: np.ndarray,
+) -> None:
     """Add the part of one group of nodes to the values of the n columns that differ."""
     for q in range(WIDTH):
         prefix[0, q] = 1.0

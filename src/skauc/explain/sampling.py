@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skauc.explain.columns import pick, stack, take
@@ -10,8 +12,8 @@ from skauc.unwrapping import UnwrappedModel
 
 def sampled_values(
     model: UnwrappedModel,
-    X,
-    background,
+    X: Any,
+    background: Any,
     shares: np.ndarray,
     n_permutations: int,
     random_state: np.random.RandomState,
@@ -50,7 +52,7 @@ def _share(difference: float, errors: np.ndarray) -> np.ndarray:
     return difference * variances / total
 
 
-def _steps(model: UnwrappedModel, table, turns: np.ndarray) -> np.ndarray:
+def _steps(model: UnwrappedModel, table: Any, turns: np.ndarray) -> np.ndarray:
     """Return the change of the score at the turn of each column, one row per permutation.
 
     Row 0 of the table is the explained row and row k + 1 the background row of permutation k.
@@ -68,5 +70,5 @@ def _steps(model: UnwrappedModel, table, turns: np.ndarray) -> np.ndarray:
     return np.take_along_axis(changes, turns, axis=1)
 
 
-def _scores(model: UnwrappedModel, rows) -> np.ndarray:
+def _scores(model: UnwrappedModel, rows: Any) -> np.ndarray:
     return np.asarray(model.classifier.decision_function(model.transform(rows)))

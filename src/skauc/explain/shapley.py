@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from skauc.engines.threads import RowThreads
@@ -12,6 +15,7 @@ from skauc.explain.explanation import Explanation
 from skauc.explain.products import ProductForm, why_no_product
 from skauc.explain.quadrature import add_shapley_values, rules
 from skauc.explain.sampling import sampled_values
+from skauc.model import Model
 from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 from skauc.validation import check_choice, check_integer, check_n_jobs
 
@@ -23,15 +27,15 @@ _BLOCK = 1 << 23
 
 
 def shapley_values(
-    model,
-    X,
-    background=None,
+    model: Any,
+    X: Any,
+    background: Any = None,
     *,
-    background_weight=None,
-    method="auto",
-    n_permutations=100,
-    n_jobs=None,
-    random_state=0,
+    background_weight: ArrayLike | None = None,
+    method: str = "auto",
+    n_permutations: int = 100,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = 0,
 ) -> Explanation:
     """Explain scores by the Shapley values of the columns.
 
@@ -92,7 +96,7 @@ def shapley_values(
     check_choice("method", method, METHODS)
     check_integer("n_permutations", n_permutations, 2, "100 is a good choice.")
     check_n_jobs(n_jobs)
-    random_state = check_random_state(random_state)
+    random: np.random.RandomState = check_random_state(random_state)
     unwrapped = unwrap(model)
     if unwrapped.model is None:
         raise InvalidParameterError(
@@ -101,28 +105,29 @@ def shapley_values(
         )
     X, background = _as_table(X), _as_table(background)
     shares = _check_background(background, background_weight, X)
-    columns = find_columns(unwrapped, X, background, random_state)
-    problem = _why_inexact(unwrapped, columns)
+    columns = find_columns(unwrapped, X, background, random)
+    problem = _why_inexact(unwrapped.model, columns)
     if method == "exact" and problem is not None:
         raise InvalidParameterError(
             f"method='exact' is not possible: {problem}. Use method='auto' or 'sampling'."
         )
     if method == "sampling" or problem is not None:
         values, errors, base = sampled_values(
-            unwrapped, X, background, shares, n_permutations, random_state
+            unwrapped, X, background, shares, n_permutations, random
         )
     else:
-        values, base = _exact_values(unwrapped, columns, X, background, shares, n_jobs)
+        form = ProductForm.of(unwrapped.model, columns.of_feature, n_columns=len(columns.names))
+        values, base = _exact_values(form, unwrapped, X, background, shares, n_jobs)
         errors = None
     bases = np.full(len(values), base)
     return Explanation(values, bases, as_array(X), columns.names, errors)
 
 
-def _as_table(X):
+def _as_table(X: Any) -> Any:
     return X if X is None or hasattr(X, "columns") else as_dense(X)
 
 
-def _check_background(background, weight, X) -> np.ndarray:
+def _check_background(background: Any, weight: ArrayLike | None, X: Any) -> np.ndarray:
     """Return the share of each background row."""
     if background is None:
         raise InvalidParameterError(
@@ -144,14 +149,20 @@ def _check_background(background, weight, X) -> np.ndarray:
     return weight / weight.sum()
 
 
-def _why_inexact(unwrapped: UnwrappedModel, columns: UserColumns) -> str | None:
+def _why_inexact(model: Model, columns: UserColumns) -> str | None:
     if columns.of_feature is None:
         return "a preprocessing step computes a feature from several columns"
-    return why_no_product(unwrapped.model)
+    return why_no_product(model)
 
 
-def _exact_values(unwrapped, columns: UserColumns, X, background, shares, n_jobs):
-    form = ProductForm.of(unwrapped.model, columns.of_feature, n_columns=len(columns.names))
+def _exact_values(
+    form: ProductForm,
+    unwrapped: UnwrappedModel,
+    X: Any,
+    background: Any,
+    shares: np.ndarray,
+    n_jobs: int | None,
+) -> tuple[np.ndarray, float]:
     rows = as_dense(unwrapped.scaled(X))
     others = as_dense(unwrapped.scaled(background))
     linear = form.linear_parts(rows) - shares @ form.linear_parts(others)
@@ -164,7 +175,14 @@ def _exact_values(unwrapped, columns: UserColumns, X, background, shares, n_jobs
     return values, base
 
 
-def _add_products(form: ProductForm, rows, background, shares, values, n_jobs) -> None:
+def _add_products(
+    form: ProductForm,
+    rows: np.ndarray,
+    background: np.ndarray,
+    shares: np.ndarray,
+    values: np.ndarray,
+    n_jobs: int | None,
+) -> None:
     """Add the values of the kernel part, in parallel over the rows."""
     ends, nodes, weights = rules(form.n_columns)
 

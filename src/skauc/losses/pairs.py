@@ -255,7 +255,8 @@ def pair_statistics(
     run: Run = serially,
 ) -> PairStatistics:
     """Sum weights, scores and squared scores by cell; the loss follows from the tables."""
-    return statistics_of(cells, sum(score_moments(scores, positive, weights, cells, run)))
+    moments = score_moments(scores, positive, weights, cells, run)
+    return statistics_of(cells, np.asarray(sum(moments)))
 
 
 def score_moments(

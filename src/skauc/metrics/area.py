@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skauc.metrics.sorted_scores import (
     SortedScores,
@@ -14,7 +17,13 @@ from skauc.metrics.sorted_scores import (
 from skauc.validation import check_scored
 
 
-def auc(y_true, y_score, *, sample_weight=None, pos_label=None) -> float:
+def auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Compute the area under the ROC curve.
 
     The AUC is the probability that a random positive row has a higher score than a random negative

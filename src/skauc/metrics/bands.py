@@ -57,7 +57,11 @@ class Bands:
 
 
 def curve_bands(
-    points: OperatingPoints, *, confidence_level=0.95, n_draws=1000, random_state=0
+    points: OperatingPoints,
+    *,
+    confidence_level: float = 0.95,
+    n_draws: int = 1000,
+    random_state: int | np.random.Generator | None = 0,
 ) -> Bands:
     """Draw curves by a smoothed Bayesian bootstrap and return their quantiles.
 
@@ -111,7 +115,7 @@ class _Gaps:
         return self.above / self.above[:, -1:]
 
 
-def _draw_gaps(shares: np.ndarray, n_rows: float, n_draws: int, rng) -> _Gaps:
+def _draw_gaps(shares: np.ndarray, n_rows: float, n_draws: int, rng: np.random.Generator) -> _Gaps:
     """Draw the gaps of a class, given the share of its rows above each threshold."""
     n_between = np.round(np.diff(shares) * n_rows, 9)  # integers if all weights are equal
     weights = rng.standard_gamma(n_between, size=(n_draws, len(n_between)))
@@ -129,7 +133,13 @@ class _Curves(NamedTuple):
     precision: np.ndarray
 
 
-def _read_curves(alarms, recalls, rate_grid, recall_grid, odds) -> _Curves:
+def _read_curves(
+    alarms: np.ndarray,
+    recalls: np.ndarray,
+    rate_grid: np.ndarray,
+    recall_grid: np.ndarray,
+    odds: float,
+) -> _Curves:
     recall_at = np.empty((len(alarms), len(rate_grid)))
     alarms_at = np.empty((len(alarms), len(recall_grid)))
     for draw, corners in enumerate(zip(alarms, recalls, strict=True)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -51,7 +52,9 @@ def calibration_bins(
     return CalibrationBins(predicted / total, observed, low, high, n_rows[n_rows > 0])
 
 
-def share_limits(shares, n_rows, confidence_level=0.95) -> tuple[np.ndarray, np.ndarray]:
+def share_limits(
+    shares: ArrayLike, n_rows: float | np.ndarray, confidence_level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the limits of Clopper and Pearson for shares observed in `n_rows` rows each."""
     seen = np.asarray(shares) * n_rows
     tail = (1 - confidence_level) / 2

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
 from skauc.metrics.sorted_scores import effective_size, rank_rows, share_below, weighted_mean
@@ -33,7 +35,12 @@ class AUCInterval:
 
 
 def auc_interval(
-    y_true, y_score, *, sample_weight=None, confidence_level=0.95, pos_label=None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    pos_label: Any = None,
 ) -> AUCInterval:
     """Compute the AUC with a confidence interval, by DeLong's method on the logit scale.
 
@@ -164,7 +171,9 @@ def auc_drop(
     return AUCDrop(drop, float(max(drop - margin, -1.0)), float(min(drop + margin, 1.0)))
 
 
-def _placements(scores, positive, weights) -> tuple[float, np.ndarray]:
+def _placements(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Return the AUC and the placement of each row; see `auc_interval`."""
     ranking = rank_rows(scores, positive, weights)
     outranked = share_below(ranking.negatives)
@@ -173,7 +182,7 @@ def _placements(scores, positive, weights) -> tuple[float, np.ndarray]:
     return estimate, np.where(positive, outranked[ranking.position], outranking[ranking.position])
 
 
-def _delong(scores, positive, weights) -> tuple[float, float]:
+def _delong(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """Return the AUC and DeLong's estimate of its variance."""
     estimate, placement = _placements(scores, positive, weights)
     single = estimate * (1 - estimate)
@@ -184,7 +193,7 @@ def _delong(scores, positive, weights) -> tuple[float, float]:
     return estimate, variance
 
 
-def _variance_of_mean(values, weights, mean: float, single: float) -> float:
+def _variance_of_mean(values: np.ndarray, weights: np.ndarray, mean: float, single: float) -> float:
     """Return the variance of a weighted mean, or ``single`` if there is one row only."""
     count = len(weights)
     if count == 1:
@@ -193,18 +202,18 @@ def _variance_of_mean(values, weights, mean: float, single: float) -> float:
     return count / (count - 1) * np.sum((share * (values - mean)) ** 2)
 
 
-def _logit_limits(estimate, variance, tail) -> np.ndarray:
+def _logit_limits(estimate: float, variance: float, tail: float) -> np.ndarray:
     """Return the normal limits of logit(AUC), transformed back."""
     standard_error = np.sqrt(variance) / (estimate * (1 - estimate))
     return expit(logit(estimate) + ndtri([tail, 1 - tail]) * standard_error)
 
 
-def _unanimous_limits(estimate, n_pairs, tail) -> tuple[float, float]:
+def _unanimous_limits(estimate: float, n_pairs: float, tail: float) -> tuple[float, float]:
     """Return the limits if all pairs agree; see the notes of `auc_interval`."""
     agreeing = tail ** (1 / n_pairs)
     return agreeing * estimate, 1 - agreeing * (1 - estimate)
 
 
-def _disjoint_pairs(positive, weights) -> float:
+def _disjoint_pairs(positive: np.ndarray, weights: np.ndarray) -> float:
     """Return the effective size of the smaller class."""
     return min(effective_size(weights[side]) for side in (positive, ~positive))

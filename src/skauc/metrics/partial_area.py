@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 
 from skauc.exceptions import InvalidParameterError
@@ -11,14 +14,14 @@ from skauc.validation import check_scored, is_number
 
 
 def partial_auc(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    max_fpr=None,
-    min_tpr=None,
-    sample_weight=None,
-    standardize=True,
-    pos_label=None,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    standardize: bool = True,
+    pos_label: Any = None,
 ) -> float:
     """Compute the area under a part of the ROC curve: few false alarms, few misses, or both.
 
@@ -94,7 +97,9 @@ def partial_auc(
     return (1 + (area - diagonal) / (perfect - diagonal)) / 2
 
 
-def _roc_curve(scores, positive, weights) -> tuple[np.ndarray, np.ndarray]:
+def _roc_curve(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the false and true positive rates at the corners of the curve, starting at (0, 0)."""
     ranking = rank_rows(scores, positive, weights)
     fpr, tpr = (
@@ -104,7 +109,7 @@ def _roc_curve(scores, positive, weights) -> tuple[np.ndarray, np.ndarray]:
     return fpr, tpr
 
 
-def _area_in_corner(fpr, tpr, max_fpr, min_tpr) -> float:
+def _area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: float) -> float:
     """Integrate max(0, tpr - min_tpr) from 0 to max_fpr.
 
     A corner is added where the curve meets each limit, so that the integrand is linear between
@@ -119,7 +124,7 @@ def _area_in_corner(fpr, tpr, max_fpr, min_tpr) -> float:
     return float(trapezoid(np.maximum(y - min_tpr, 0), x))
 
 
-def _check_max_fpr(max_fpr) -> float:
+def _check_max_fpr(max_fpr: Any) -> float:
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
         raise InvalidParameterError(
             f"`max_fpr` must be a number in (0, 1]; got {max_fpr!r}. "
@@ -128,7 +133,7 @@ def _check_max_fpr(max_fpr) -> float:
     return float(max_fpr)
 
 
-def _check_min_tpr(min_tpr) -> float:
+def _check_min_tpr(min_tpr: Any) -> float:
     if not is_number(min_tpr) or not 0 <= min_tpr < 1:
         raise InvalidParameterError(
             f"`min_tpr` must be a number in [0, 1); got {min_tpr!r}. "

@@ -45,7 +45,9 @@ class RankedRows(NamedTuple):
     position: np.ndarray
 
 
-def _counted(scores, positive, weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _counted(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows of positive weight. A row of weight 0 does not count."""
     counted = weights > 0
     if counted.all():

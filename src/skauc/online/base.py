@@ -6,8 +6,10 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 
@@ -31,7 +33,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
     """
 
     @with_callbacks
-    def fit(self, X, y):
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Start again, and learn in several passes over the rows.
 
         Parameters
@@ -63,7 +65,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
             reporter.end(partial(self._checked_attributes, state))
         return self
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from more rows, in one pass and in the given order.
 
         The result depends on the sequence of rows and not on how it is cut into calls.
@@ -104,7 +106,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
                     raise self._overflow() from error
 
     def _finish(self, state) -> None:
-        vars(self).update(self._checked_attributes(state))
+        self.__dict__.update(self._checked_attributes(state))
         self._state = state
 
     def _checked_attributes(self, state) -> dict:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial, reduce
 
 import numpy as np
 from onnx import TensorProto
-from scipy import sparse
 from skl2onnx import update_registered_converter
 from skl2onnx.algebra.complex_functions import onnx_cdist
 from skl2onnx.algebra.onnx_ops import (
@@ -50,7 +50,7 @@ from skl2onnx.common.data_types import (
 from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.feature_map import FeatureMap, RankScaling
-from skauc.kernels import RBF, Laplacian, Linear, Polynomial
+from skauc.kernels import RBF, Laplacian, Linear, Polynomial, is_sparse
 from skauc.model import Model
 from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
 from skauc.onnx.words import word_pattern
@@ -166,7 +166,7 @@ def _scores(build: _Builder, model: Model, rows):
     if model.linear_coef is not None:
         parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))
     if len(model.coef) > 0:
-        centres = model.centres.toarray() if sparse.issparse(model.centres) else model.centres
+        centres = model.centres.toarray() if is_sparse(model.centres) else model.centres
         values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
         parts.append(build(OnnxMatMul, values, model.coef[:, None]))
     return build(OnnxAdd, reduce(partial(build, OnnxAdd), parts), _numbers(model.intercept))
@@ -266,7 +266,7 @@ def _step_converter(steps):
     return convert
 
 
-def _arcsinh(build: _Builder, step: ArcSinh, rows):
+def _arcsinh(build: _Builder, step: ArcSinh | None, rows):
     """Return sign(x) log(|x| + sqrt(x^2 + 1)), whose operators runtimes have in float64."""
     size = build(OnnxAbs, rows)
     root = build(OnnxSqrt, build(OnnxAdd, build(OnnxMul, rows, rows), _numbers(1.0)))
@@ -374,7 +374,7 @@ def _by_target(build: _Builder, part: TargetPart, strings):
     return _scaled(build, part.scaling, build(OnnxAdd, means, _numbers(part.mean)))
 
 
-_PARTS = {
+_PARTS: dict[type, Callable] = {
     NumericPart: _numeric,
     BooleanPart: _imputed,
     DatePart: _dates,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import Any
+
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.exceptions import MissingPackageError
@@ -10,7 +13,7 @@ from skauc.validation import check_choice
 PRECISIONS = ("float32", "float64")
 
 
-def to_onnx(model, X=None, *, precision=None):
+def to_onnx(model: Any, X: Any = None, *, precision: str | None = None) -> Any:
     """Convert a fitted model, or a pipeline around one, to an ONNX graph.
 
     The graph has the outputs ``label`` and ``scores``, which is the decision function as one
@@ -74,7 +77,7 @@ def register_converters() -> None:
     _graph_tools().register()
 
 
-def _graph_tools():
+def _graph_tools() -> ModuleType:
     """Import the module that needs skl2onnx."""
     try:
         from skauc.onnx import graphs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,7 +44,14 @@ _SHELL = "shell"
 _ADVICE = "Use steps and wrappers of scikit-learn or skauc, without functions of your own."
 
 
-def save_model(model, path, *, summary=None, history=False, overwrite=False) -> Path:
+def save_model(
+    model: Any,
+    path: str | os.PathLike,
+    *,
+    summary: dict[str, Any] | None = None,
+    history: bool = False,
+    overwrite: bool = False,
+) -> Path:
     """Write a fitted model to a file that is safe to load.
 
     The file holds names, parameters and arrays, never code. It is complete or not there: the
@@ -113,7 +121,7 @@ def save_model(model, path, *, summary=None, history=False, overwrite=False) -> 
     return path
 
 
-def load_model(path, *, max_bytes=None):
+def load_model(path: str | os.PathLike, *, max_bytes: int | None = None) -> Any:
     """Read a model that `save_model` has written, in this version or an earlier one.
 
     The file is checked before the model is built. Nothing in it is executed. A file that is
@@ -151,7 +159,7 @@ def load_model(path, *, max_bytes=None):
             raise _refused(path, error) from error
 
 
-def inspect_model(path, *, max_bytes=None) -> dict:
+def inspect_model(path: str | os.PathLike, *, max_bytes: int | None = None) -> dict[str, Any]:
     """Return what a model file says about itself, without building the model.
 
     Parameters
@@ -213,7 +221,9 @@ def _checked_header(path: Path, file: BinaryIO, max_bytes: int | None) -> dict[s
     return header
 
 
-def _encode(model, summary, *, history: bool) -> tuple[dict[str, Any], Arrays]:
+def _encode(
+    model: Any, summary: dict[str, Any] | None, *, history: bool
+) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a model."""
     final_estimator(model)
     arrays: Arrays = {}
@@ -238,7 +248,7 @@ def _encode_part(part: Any, prefix: str, arrays: Arrays, history: bool) -> dict[
     return {"value": Encoder(arrays).encode(part, f"{prefix}value")}
 
 
-def _decode(file: BinaryIO, limits: Limits):
+def _decode(file: BinaryIO, limits: Limits) -> Any:
     """Build the model of a file whose format is known."""
     header, arrays = read_archive(file, limits)
     manifest = check_manifest(header)
@@ -272,7 +282,7 @@ def _decode_part(part: Any, prefix: str, arrays: Arrays) -> Any:
         raise ArchiveError(f"a part of it cannot be built ({reason})") from error
 
 
-def check_savable(estimator) -> None:
+def check_savable(estimator: Any) -> None:
     """Raise a `ModelFileError` if a model cannot be saved once it is fitted.
 
     Call it before a long training. It finds what `save_model` would refuse: kernels and

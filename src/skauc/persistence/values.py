@@ -156,5 +156,5 @@ def _parameter_object(name: Any, values: Any) -> Any:
     kinds = _parameter_types()
     require(isinstance(name, str) and name in kinds, "the type of a parameter is")
     require(isinstance(values, dict), "the fields of a parameter are")
-    known = {field.name for field in fields(kinds[name]) if field.init}  # type: ignore[arg-type]
+    known = {field.name for field in fields(kinds[name]) if field.init}
     return kinds[name](**{key: value for key, value in values.items() if key in known})

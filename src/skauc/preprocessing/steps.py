@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -27,7 +28,7 @@ class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [[0.0], [14.5]]
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Check the columns. Nothing is learnt.
 
         Parameters
@@ -45,7 +46,7 @@ class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         validate_data(self, X, ensure_all_finite="allow-nan")
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Return arcsinh(X).
 
         Parameters
@@ -61,7 +62,7 @@ class ArcSinh(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "n_features_in_")
         return np.arcsinh(validate_data(self, X, reset=False, ensure_all_finite="allow-nan"))
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Return sinh(X).
 
         Parameters
@@ -102,7 +103,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
     ['born_days', 'born_week_sin', 'born_week_cos', 'born_year_sin', 'born_year_cos']
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the periods that vary.
 
         Parameters
@@ -123,7 +124,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         ]
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Return days, sines and cosines.
 
         Parameters
@@ -140,7 +141,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return features_of_dates(X, self.phases_)
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the seconds, which follow from the days alone.
 
         Parameters
@@ -156,7 +157,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return seconds_of(check_array(X, dtype=np.float64), self.phases_)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns.
 
         Parameters

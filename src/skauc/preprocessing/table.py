@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -109,7 +111,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         self.date = date
         self.drop = drop
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Find the kinds of the columns and fit the parts.
 
         Parameters
@@ -127,7 +129,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: ArrayLike | None = None) -> np.ndarray:
         """Fit, and return the numbers for the training rows.
 
         They differ from those of ``transform`` where categories are encoded by the target: the
@@ -173,7 +175,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         self.n_samples_seen_ = len(frame)
         return np.hstack(numbers)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Return the numbers for a table with the same columns.
 
         Parameters
@@ -189,7 +191,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         table = self.column_values(X)
         return np.hstack([part.transform(table) for part in build_parts(self.parts_)])
 
-    def column_values(self, X) -> dict[str, np.ndarray]:
+    def column_values(self, X: Any) -> dict[str, np.ndarray]:
         """Return the columns in use as arrays, before they are imputed, scaled or encoded.
 
         These are the inputs of an exported ONNX graph.
@@ -207,7 +209,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         """
         return {name: read.values for name, read in self.read_columns(X).items()}
 
-    def read_columns(self, X) -> dict[str, ColumnValues]:
+    def read_columns(self, X: Any) -> dict[str, ColumnValues]:
         """Return the columns in use as arrays, and which of their cells did not parse.
 
         Parameters
@@ -230,7 +232,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         }
         return {name: read_column(frame[name], found) for name, found in types.items()}
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: ArrayLike) -> Any:
         """Return a table that stands for rows of numbers, such as the centres of a model.
 
         Numbers and dates come back as they were. A category becomes its nearest level and a text
@@ -251,7 +253,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         columns = _original_columns(build_parts(self.parts_), rows)
         return import_pandas().DataFrame({name: columns[name] for name in self.columns_})
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: None = None) -> np.ndarray:
         """Return the names of the numbers.
 
         Parameters

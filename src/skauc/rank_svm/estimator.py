@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skauc.base import RankingClassifier, support_attributes, unchanged_on_error
+from skauc.base import LazyArray, RankingClassifier, support_attributes, unchanged_on_error
 from skauc.data.training import WeightedRows, check_training
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Kernel, Linear, Rows, check_kernel_parameters, make_kernel
@@ -174,7 +175,13 @@ class KernelRankSVM(RankingClassifier):
         self.cache_size = cache_size
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, qid=None, sample_weight=None):
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Find the coefficients of all rows.
 
         Parameters
@@ -241,7 +248,7 @@ class KernelRankSVM(RankingClassifier):
             scores = model.scores(rows) if is_linear else solution.place.scores
             threshold = best_threshold(scores, codes == 1, queries.weights)
             model = replace(model, intercept=-threshold)
-        vars(self).update(_attributes(solution, model))
+        self.__dict__.update(_attributes(solution, model))
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
@@ -257,7 +264,7 @@ class KernelRankSVM(RankingClassifier):
         check_n_jobs(self.n_jobs)
 
     @available_if(_has_two_classes)
-    def predict(self, X):
+    def predict(self, X: Any) -> LazyArray:
         """Return the predicted labels. Not available for more than two grades.
 
         Parameters
@@ -272,7 +279,14 @@ class KernelRankSVM(RankingClassifier):
         """
         return super().predict(X)
 
-    def score(self, X, y, qid=None, sample_weight=None):
+    # The third argument is `qid`, not `sample_weight`; scikit-learn passes both by name.
+    def score(  # type: ignore[override]
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return the AUC or, for grades or with ``qid``, the pairwise accuracy.
 
         Parameters

@@ -118,10 +118,10 @@ class Solution:
 def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
     """Minimise until the gradient is ``tol`` times its first length and polishing does no harm."""
     start = np.zeros((2, len(problem.preferences)))
-    first = None
+    first = math.nan
     for n_iter, place in enumerate(islice(iterate(problem, start), max_iter + 1)):
         length = float(np.linalg.norm(place.gradient[1]))
-        if first is None:
+        if n_iter == 0:
             first = length
             _check_magnitude(problem, place)
         if length <= tol * first:

@@ -146,7 +146,7 @@ def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.nda
     operator = LinearOperator(
         (size, size), matvec=lambda v: objective.hessian_product(point, v), dtype=np.float64
     )
-    relative = np.linalg.norm(gradient) / max(np.linalg.norm(point.weights), 1.0)
+    relative = np.linalg.norm(gradient) / max(float(np.linalg.norm(point.weights)), 1.0)
     forcing = min(0.1, np.sqrt(relative))
     direction, _ = cg(operator, -gradient, rtol=forcing, maxiter=10 * size)
     return direction

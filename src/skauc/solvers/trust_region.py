@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -36,24 +36,35 @@ ROUNDING = 1e-13
 class Place(Protocol):
     """A point that has been evaluated."""
 
-    vector: np.ndarray
-    value: float
-    gradient: np.ndarray
+    @property
+    def vector(self) -> np.ndarray:
+        """Where the function was evaluated."""
+
+    @property
+    def value(self) -> float:
+        """The value there."""
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient there."""
 
 
-class Problem(Protocol):
+AnyPlace = TypeVar("AnyPlace", bound=Place)
+
+
+class Problem(Protocol[AnyPlace]):
     """A function to minimise, convex and piecewise twice differentiable."""
 
-    def at(self, vector: np.ndarray) -> Place:
+    def at(self, vector: np.ndarray) -> AnyPlace:
         """Evaluate at a vector."""
 
-    def hessian_product(self, place: Place, vector: np.ndarray) -> np.ndarray:
+    def hessian_product(self, place: AnyPlace, vector: np.ndarray) -> np.ndarray:
         """Return the Hessian at a place, as an operator of the inner product, times a vector."""
 
     def inner(self, left: np.ndarray, right: np.ndarray) -> float:
         """Return the inner product."""
 
-    def slopes(self, place: Place, direction: np.ndarray) -> tuple[float, float]:
+    def slopes(self, place: AnyPlace, direction: np.ndarray) -> tuple[float, float]:
         """Return the first and second derivatives along a direction."""
 
 
@@ -65,7 +76,7 @@ class Step:
     predicted: float
 
 
-def iterate(problem: Problem, start: np.ndarray) -> Iterator[Place]:
+def iterate(problem: Problem[AnyPlace], start: np.ndarray) -> Iterator[AnyPlace]:
     """Yield the start and the result of each iteration, until a decrease is lost in rounding.
 
     An iteration minimises the quadratic model within the radius by conjugate gradients, searches
@@ -88,7 +99,7 @@ def iterate(problem: Problem, start: np.ndarray) -> Iterator[Place]:
         yield place
 
 
-def step_within(problem: Problem, place: Place, radius: float) -> Step:
+def step_within(problem: Problem[AnyPlace], place: AnyPlace, radius: float) -> Step:
     """Minimise the model by conjugate gradients, until the residual is small or at the radius."""
     step = np.zeros_like(place.vector)
     residual = -place.gradient
@@ -113,7 +124,9 @@ def step_within(problem: Problem, place: Place, radius: float) -> Step:
     return Step(step, predicted)
 
 
-def search(problem: Problem, place: Place, direction: np.ndarray) -> tuple[float, Place]:
+def search(
+    problem: Problem[AnyPlace], place: AnyPlace, direction: np.ndarray
+) -> tuple[float, AnyPlace]:
     """Find the minimum along a direction by Newton's method, or by secants if that leaves."""
     low, low_slope = 0.0, problem.slopes(place, direction)[0]
     high, high_slope = math.inf, math.inf

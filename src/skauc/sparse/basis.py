@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from skauc.engines import Engine, OrthonormalColumn
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Rows, as_rbf
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Basis:
     ):
         self.kernels = kernels
         self.n_linear = n_linear
-        self.centres: Rows | None = None
+        self._centres: Rows | None = None
         self.indices: list[int] = []
         self.widths: list[int] = []
         # The number of centres, the first ones, that refinement has moved away from their rows.
@@ -61,6 +61,13 @@ class Basis:
 
     def __len__(self) -> int:
         return len(self.indices)
+
+    @property
+    def centres(self) -> Rows:
+        """The centres, in the format of the rows. An empty basis has none."""
+        if self._centres is None:
+            raise LookupError("The basis has no centres yet.")
+        return self._centres
 
     def project(self, centres: Rows, width: int = 0) -> Projection:
         """Split k(., z) into its part in the span of the basis and the rest, for each z."""
@@ -94,7 +101,7 @@ class Basis:
         size = len(self)
         self._factor[size, :size] = coordinates[self.n_linear :]
         self._factor[size, size] = norm
-        self.centres = centre if self.centres is None else _stack(self.centres, centre)
+        self._centres = centre if self._centres is None else _stack(self._centres, centre)
         self.indices.append(int(index))
         self.widths.append(width)
 
@@ -106,11 +113,10 @@ class Basis:
         """
         n_moved = self.n_moved
         if n_moved:
-            gammas = np.array([self.kernels[width].gamma for width in self.widths])
-            kernel = replace(self.kernels[0], gamma=gammas[:n_moved])
+            moved = replace(as_rbf(self.kernels[0]), gamma=self.gammas()[:n_moved])
             factor = self._factor[:n_moved, :n_moved]
             inverse = solve_triangular(factor, np.eye(n_moved), lower=True)
-            engine.replace(kernel, self.centres[:n_moved], inverse.T, self.n_linear)
+            engine.replace(moved, self.centres[:n_moved], inverse.T, self.n_linear)
         for place in range(n_moved, len(self)):
             projection = np.append(np.zeros(self.n_linear), self._factor[place, :place])
             norm = float(self._factor[place, place])
@@ -139,7 +145,7 @@ class Basis:
         basis = Basis(kernels, len(self._factor), 0.0, self.n_linear)
         basis._smallest_residual = self._smallest_residual
         basis._factor[: len(indices), : len(indices)] = factor
-        basis.centres, basis.indices, basis.widths = centres, indices, widths
+        basis._centres, basis.indices, basis.widths = centres, indices, widths
         basis.n_moved = n_moved
         return basis
 
@@ -157,8 +163,11 @@ class Basis:
         """Return one kernel for all centres, with a width per centre."""
         if len(self.kernels) == 1:
             return self.kernels[0]
-        gammas = np.array([self.kernels[width].gamma for width in self.widths])
-        return replace(self.kernels[0], gamma=gammas)
+        return replace(as_rbf(self.kernels[0]), gamma=self.gammas())
+
+    def gammas(self) -> np.ndarray:
+        """Return the width of each centre. Only RBF kernels have one per centre."""
+        return np.array([as_rbf(self.kernels[width]).gamma for width in self.widths])
 
     @property
     def _lower(self) -> np.ndarray:

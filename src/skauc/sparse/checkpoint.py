@@ -21,7 +21,7 @@ from skauc.archive import ArchiveError, read_archive, write_archive
 from skauc.data.sampling import digest_of
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Rows, as_rbf, is_sparse
 from skauc.model import Model, PathRecord
 from skauc.sparse.plan import Parameters, Plan
 from skauc.sparse.state import FitState
@@ -147,16 +147,19 @@ def _pack(state: FitState) -> dict[str, np.ndarray]:
         "intercepts": np.array([model.intercept for _, model in models]),
         "coefs": np.concatenate([model.coef for _, model in models]),
     }
-    if getattr(basis.kernels[0], "scales", None) is not None:
-        arrays["scales"] = basis.kernels[0].scales
-    if models[0][1].linear_coef is not None:
-        arrays["linear_coefs"] = np.stack([model.linear_coef for _, model in models])
+    scales = getattr(basis.kernels[0], "scales", None)
+    if scales is not None:
+        arrays["scales"] = scales
+    linear_coefs = [model.linear_coef for _, model in models if model.linear_coef is not None]
+    if linear_coefs:
+        arrays["linear_coefs"] = np.stack(linear_coefs)
     for generation, model in {model.generation: model for _, model in models}.items():
         arrays[f"centres_{generation}"] = _dense(model.centres)
         arrays[f"indices_{generation}"] = np.asarray(model.indices, dtype=np.int64)
         arrays[f"gammas_{generation}"] = np.asarray(getattr(model.kernel, "gamma", 0.0))
-        if getattr(model.kernel, "scales", None) is not None:
-            arrays[f"scales_{generation}"] = model.kernel.scales
+        scales = getattr(model.kernel, "scales", None)
+        if scales is not None:
+            arrays[f"scales_{generation}"] = scales
     return arrays
 
 
@@ -164,7 +167,7 @@ def _unpack(header: dict, arrays: dict, state: FitState, plan: Plan, is_sparse: 
     """Rebuild the basis and the models; ``state`` is the state of a new fit."""
     kernels = plan.kernels
     if "scales" in arrays:
-        kernels = [replace(kernel, scales=arrays["scales"]) for kernel in kernels]
+        kernels = [replace(as_rbf(kernel), scales=arrays["scales"]) for kernel in kernels]
     as_rows = sparse.csr_array if is_sparse else np.asarray
     basis = state.basis.refilled(
         kernels,
@@ -203,11 +206,11 @@ def _kernel(kernel: Kernel, arrays: dict, generation: int, size: int) -> Kernel:
         changes["gamma"] = gammas[:size]
     if f"scales_{generation}" in arrays:
         changes["scales"] = arrays[f"scales_{generation}"]
-    return replace(kernel, **changes) if changes else kernel
+    return replace(as_rbf(kernel), **changes) if changes else kernel
 
 
 def _dense(centres: Rows) -> np.ndarray:
-    return centres.toarray() if sparse.issparse(centres) else np.asarray(centres)
+    return centres.toarray() if is_sparse(centres) else np.asarray(centres)
 
 
 def _as_text(value) -> str:

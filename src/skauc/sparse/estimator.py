@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
 
 from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.statistics import warn_if_unscaled
@@ -226,7 +229,7 @@ class SparseKernelAUC(PathClassifier):
         return tags
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the basis and fit the coefficients.
 
         If it is interrupted from the keyboard, the estimator keeps the model it had reached, and

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +23,7 @@ class PathClassifier(CallbackMixin, RankingClassifier):
     def _model(self) -> Model:
         return self._models[self.n_basis_]
 
-    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the scores of each model on the path, in the order of ``path_``.
 
         Parameters
@@ -68,7 +69,7 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         order = np.argsort(-relevance, kind="stable")
         return [(str(names[i]), float(relevance[i])) for i in order]
 
-    def truncate(self, n_basis):
+    def truncate(self, n_basis: int) -> Self:
         """Return a fitted copy that keeps only the first ``n_basis`` centres.
 
         At a size where the path was retrained, this is the model of a fit of that size. Between

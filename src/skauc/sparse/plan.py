@@ -114,7 +114,7 @@ class Parameters:
     tol: float = 1e-4
 
     @classmethod
-    def of(cls, estimator) -> Parameters:
+    def of(cls, estimator: Any) -> Parameters:
         """Return the checked parameters of a `SparseKernelAUC`."""
         own = {field.name: getattr(estimator, field.name) for field in fields(cls)}
         parameters = cls(**{**own, "selection": as_selection(estimator.selection)})
@@ -245,7 +245,7 @@ class Plan:
         n_most = parameters.n_basis if parameters.refine else n_rows * len(self.kernels)
         return n_linear + min(parameters.n_basis, n_most)
 
-    def hold_out(self, rows: TrainingData, random_state) -> HeldOut | None:
+    def hold_out(self, rows: TrainingData, random_state: np.random.RandomState) -> HeldOut | None:
         """Return which rows are held out; None if no rows are held out or sampled."""
         if self.parameters.is_validated:
             return hold_out(rows, self.parameters.validation_fraction, random_state)

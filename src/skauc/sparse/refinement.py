@@ -86,7 +86,7 @@ class Refiner:
         """
         problem = _Problem(objective, basis, self.minimise, start)
         watch = _Watch(problem, self.tol, self.patience)
-        bounds = [(None, None)] * start.shape.centres.size
+        bounds: list[tuple[float | None, float | None]] = [(None, None)] * start.shape.centres.size
         bounds += [_SCALE_BOUNDS] * len(start.shape.scales)
         minimize(
             problem,
@@ -111,15 +111,19 @@ class _Watch:
     def __call__(self, intermediate_result) -> None:
         self.n_iter += 1
         found = self.problem.at(intermediate_result.x, self.n_iter)
-        if found.validation_auc is None or found.validation_auc > self.best.validation_auc:
+        if _beats(found, self.best):
             self.best = found
-        if found.validation_auc is None or self._has_risen(found):
+        if _beats(found, self.last_rise, self.tol):
             self.last_rise = found
         if self.n_iter - self.last_rise.n_iter >= self.patience:
             raise StopIteration
 
-    def _has_risen(self, found: Refined) -> bool:
-        return found.validation_auc > self.last_rise.validation_auc + self.tol
+
+def _beats(found: Refined, before: Refined, margin: float = 0.0) -> bool:
+    """Return whether a point validates better. If no rows are held out, each one does."""
+    if found.validation_auc is None or before.validation_auc is None:
+        return True
+    return found.validation_auc > before.validation_auc + margin
 
 
 class _Problem:
@@ -128,7 +132,7 @@ class _Problem:
     def __init__(self, objective: Objective, basis: Basis, minimise, start: Refined):
         self.objective, self.basis, self.minimise = objective, basis, minimise
         self.start = start
-        self.gammas = np.array([basis.kernels[width].gamma for width in basis.widths])
+        self.gammas = basis.gammas()
         widths = np.asarray(basis.widths)
         self.same_width = widths[:, None] == widths[None, :]
         # Centres are in units of the width of the kernel, so that they are of order one.
@@ -153,7 +157,7 @@ class _Problem:
 
     def at(self, theta: np.ndarray, n_iter: int) -> Refined:
         """Return the solution for a vector. The last one is known already."""
-        if not np.array_equal(theta, self.theta):
+        if self.theta is None or not np.array_equal(theta, self.theta):
             self.accept(self.minimise(self.objective, self.place(theta)).point)
         return self.found(n_iter)
 

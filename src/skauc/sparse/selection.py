@@ -25,7 +25,7 @@ from sklearn.utils.extmath import row_norms
 from skauc.engines import Engine
 from skauc.engines.passes import ScreenedGains
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Rows, is_sparse
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis
 from skauc.sparse.gains import (
@@ -95,6 +95,10 @@ class Selector:
         if not np.isfinite(most):
             raise InvalidDataError(KERNEL_OVERFLOW)
         best = int(np.flatnonzero(verdict.gains >= most - _TIE * abs(most))[0])
+        extended = None
+        if model is not None:
+            assert verdict.factor_rows is not None  # a judge that has a model extends it
+            extended = model.extend(verdict.factor_rows[:, best])
         return Choice(
             candidates.kernel,
             candidates.width,
@@ -104,7 +108,7 @@ class Selector:
             float(candidates.projection.norms[best]),
             verdict.moves[:, best],
             float(verdict.gains[best]),
-            None if model is None else model.extend(verdict.factor_rows[:, best]),
+            extended,
         )
 
     def _shortlist(self, objective, point, model, candidates: Candidates) -> Candidates:
@@ -142,7 +146,7 @@ def make_selector(
         return Selector(_landmarks(engine, n_basis, random_state), NewtonLine())
     if selection == "random":
         return Selector(_rows(engine, 1, random_state), NewtonLine())
-    judges = {
+    judges: dict[str, tuple[Judge, ...]] = {
         # Not screened: its curvatures are differences, and a sample cost 0.002 to 0.005 of AUC.
         "orthogonal": (OrthogonalNewton(),),
         "greedy": (NewtonLine(), NewtonLine(ScreenedGains)),
@@ -188,5 +192,5 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
 
 
 def _n_distinct(rows: Rows) -> int:
-    rows = rows.toarray() if sparse.issparse(rows) else rows
+    rows = rows.toarray() if is_sparse(rows) else rows
     return len(np.unique(rows, axis=0))

@@ -18,11 +18,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from skauc.data.training import TrainingData
 from skauc.engines import Engine, LinearColumns
-from skauc.kernels import same_format
+from skauc.kernels import as_rbf, is_sparse, same_format
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis
@@ -148,7 +147,9 @@ class Workspace:
         found = replace(found, shape=found.shape.rounded())
         basis = state.basis
         solved, point = solve_for_shape(self.objective, basis, found, self.minimise)
-        kernels = [replace(kernel, scales=solved.shape.scales) for kernel in basis.kernels]
+        assert solved.factor is not None  # it is known once a shape is solved for
+        scales = solved.shape.scales
+        kernels = [replace(as_rbf(kernel), scales=scales) for kernel in basis.kernels]
         centres = same_format(solved.shape.centres, basis.centres)
         basis = basis.reshaped(kernels, centres, solved.factor)
         generation = state.generation + 1
@@ -308,7 +309,7 @@ class Finish:
 
 def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
     """Return a basis and its weights in the form that refinement starts from."""
-    scales, centres = basis.kernels[0].scales, basis.centres
-    dense = centres.toarray() if sparse.issparse(centres) else centres
+    scales, centres = as_rbf(basis.kernels[0]).scales, basis.centres
+    dense = centres.toarray() if is_sparse(centres) else centres
     shape = Shape(dense.astype(np.float64), np.ones(centres.shape[1]) if scales is None else scales)
     return Refined(shape, weights[: basis.n_linear], basis.coef(weights), None)

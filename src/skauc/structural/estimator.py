@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skauc.base import (
     CallbackMixin,
@@ -162,7 +164,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the coefficients, plane by plane.
 
         Parameters
@@ -214,8 +216,8 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
                 report=lambda solution: reporter.task("round", partial(attributes, solution)),
             )
         for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):
-            vars(self).pop(name, None)
-        vars(self).update(attributes(solution))
+            self.__dict__.pop(name, None)
+        self.__dict__.update(attributes(solution))
         reporter.end(partial(attributes, solution))
 
     def _check_parameters(self) -> None:

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Linear, Rows
+from skauc.kernels import Kernel, Linear, Rows, is_sparse
 from skauc.solvers.cutting_plane import Space
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class FeatureSpace:
     def __init__(self, X: Rows, threads: RowThreads):
         self._X, self._threads = X, threads
         self._n_rows, self._n_features = X.shape
-        numbers = X.nnz if sparse.issparse(X) else X.size
+        numbers = X.nnz if is_sparse(X) else X.size
         self._block_rows = max(_BLOCK * self._n_rows // max(numbers, 1), 64)
 
     def zero(self) -> np.ndarray:

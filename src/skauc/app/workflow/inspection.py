@@ -84,6 +84,7 @@ def describe_model(model) -> ModelParts:
             f"`model` must end with an estimator of skauc; got {type(classifier).__name__}."
         )
     length_scales, linear_coef = _along_features(classifier, opened.model)
+    values: dict[str, list]
     if opened.model.centres.shape[0] * opened.model.centres.shape[1] > _MOST_LISTED:
         values, units = {}, TOO_MANY
     else:

@@ -37,11 +37,11 @@ class Block(ABC):
     weightings: tuple[np.ndarray, ...]
 
     @abstractmethod
-    def with_columns(self, columns) -> Block:
+    def with_columns(self, columns: Any) -> Block:
         """Return the same rows with other columns."""
 
     @abstractmethod
-    def no_columns(self, capacity: int, dtype: np.dtype):
+    def no_columns(self, capacity: int, dtype: np.dtype) -> Any:
         """Return room for columns."""
 
     @property
@@ -54,15 +54,15 @@ class Block(ABC):
         """Set the weights of the rows in the loss and, after them, of the rows held out."""
 
     @abstractmethod
-    def fetch(self, answer):
+    def fetch(self, answer: Any) -> Any:
         """Return an array, or a dataclass of arrays, as NumPy arrays."""
 
     @abstractmethod
-    def column(self, kernel: Kernel, centre: Rows):
+    def column(self, kernel: Kernel, centre: Rows) -> Any:
         """Return k(., centre)."""
 
     @abstractmethod
-    def set_column(self, column, projection: np.ndarray, norm: float) -> None:
+    def set_column(self, column: Any, projection: np.ndarray, norm: float) -> None:
         """Set the column after those of the projection to (column - Phi projection) / norm."""
 
     @abstractmethod
@@ -76,14 +76,14 @@ class Block(ABC):
         """Set the columns from ``first`` on to K_.Z transform."""
 
     @abstractmethod
-    def direction(self, weights: np.ndarray):
+    def direction(self, weights: np.ndarray) -> Any:
         """Return Phi w."""
 
     @abstractmethod
-    def transposed_products(self, values, n_columns: int) -> Iterator[Sums]:
+    def transposed_products(self, values: Any, n_columns: int) -> Iterator[Sums]:
         """Yield sums whose total is Phi^T values over the first ``n_columns`` columns."""
 
-    def values(self, line):
+    def values(self, line: Any) -> Any:
         """Return a line as one number per row."""
         return line.values(self) if isinstance(line, Line) else line
 
@@ -92,7 +92,7 @@ class Line(ABC):
     """A direction in score space, described by little, for any block."""
 
     @abstractmethod
-    def values(self, block: Block):
+    def values(self, block: Block) -> Any:
         """Return one number per row of a block."""
 
 
@@ -102,7 +102,7 @@ class Product(Line):
 
     weights: np.ndarray
 
-    def values(self, block: Block):
+    def values(self, block: Block) -> Any:
         """Multiply the columns by the weights."""
         return block.direction(self.weights)
 
@@ -114,7 +114,7 @@ class KernelColumn(Line):
     kernel: Kernel
     centre: Rows
 
-    def values(self, block: Block):
+    def values(self, block: Block) -> Any:
         """Evaluate the kernel."""
         return block.column(self.kernel, self.centre)
 
@@ -122,8 +122,10 @@ class KernelColumn(Line):
 class NewColumns(ABC):
     """Columns to add to those that a block has."""
 
-    # The columns that stay; the new ones come after them.
-    n_before: int
+    @property
+    @abstractmethod
+    def n_before(self) -> int:
+        """The number of columns that stay; the new ones come after them."""
 
     @abstractmethod
     def count(self, n_features: int) -> int:

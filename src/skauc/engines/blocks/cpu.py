@@ -13,7 +13,7 @@ from skauc.engines.blocks.base import Block
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Kernel, Rows, is_sparse
 from skauc.losses import pairs
 from skauc.scratch import ThreadBench
 from skauc.support import row_slices, rows_per_block
@@ -37,7 +37,10 @@ def augment(rows, origin, roots, out):
 class CompiledBench(ThreadBench):
     """Scratch arrays; rows are augmented in one compiled loop."""
 
-    augment = staticmethod(augment)
+    def augment(
+        self, rows: np.ndarray, origin: np.ndarray, roots: np.ndarray, out: np.ndarray
+    ) -> None:
+        augment(rows, origin, roots, out)
 
 
 class CPUBlock(Block):
@@ -221,4 +224,4 @@ def _add_transposed(columns, values, start, stop, out):
 
 
 def _dense(rows: Rows) -> np.ndarray:
-    return rows.toarray() if sparse.issparse(rows) else rows
+    return rows.toarray() if is_sparse(rows) else rows

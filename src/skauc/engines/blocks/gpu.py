@@ -38,7 +38,7 @@ class GPUBlock(Block):
         self.n_rows, self.n_features = data.X.shape
         self.host_positive = data.positive
         self.positive = put(data.positive, device)
-        self.columns: torch.Tensor | None = None
+        self.columns = None
         self.weigh(*weightings)
 
     def with_columns(self, columns: torch.Tensor | None) -> GPUBlock:
@@ -68,7 +68,7 @@ class GPUBlock(Block):
     def fetch(self, answer):
         if isinstance(answer, torch.Tensor):
             return answer.cpu().numpy()
-        if is_dataclass(answer):
+        if is_dataclass(answer) and not isinstance(answer, type):
             parts = {field.name: getattr(answer, field.name) for field in fields(answer)}
             return replace(answer, **{name: self.fetch(part) for name, part in parts.items()})
         return answer

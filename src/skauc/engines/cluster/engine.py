@@ -42,7 +42,7 @@ class ClusterState:
     n_changes: int
 
 
-class ClusterEngine(Engine):
+class ClusterEngine(Engine[ClusterState]):
     """Blocks of rows and columns as futures; see `skauc.engines.cluster`."""
 
     def __init__(self, data: ClusterData, *, capacity: int, policy: SizePolicy):
@@ -57,6 +57,7 @@ class ClusterEngine(Engine):
         # Counts changes of columns and weights: a gradient on its way is of no use after one.
         self._n_changes = 0
         self._origin = 0.0
+        self.blocks: list[Future] = []
         self.hold_out(None)
         self._columns = self._start("columns", tasks.no_columns, **self._room)
 
@@ -83,7 +84,8 @@ class ClusterEngine(Engine):
 
     def draw(self, n_rows: int, taken, random_state) -> tuple[np.ndarray, Rows]:
         ranks = self.draw_ranks(n_rows + len(taken), random_state)
-        indices, rows = np.empty(len(ranks), np.int64), {}
+        indices = np.empty(len(ranks), np.int64)
+        rows: dict[int, Rows] = {}
         for asked, (found, part) in self._fetch_rows(tasks.find_rows, ranks, self._counting_ends):
             indices[asked] = found
             rows.update((index, part[[i]]) for i, index in enumerate(found.tolist()))
@@ -175,7 +177,7 @@ class ClusterEngine(Engine):
         given = None if question.before is None else self._answer(question.before, *states)
         name, described = type(question).__name__.lower(), self.pool.described(question)
         last = 1 if question.first_block_only else len(self.blocks)
-        blocks = [self.blocks, self._columns]
+        blocks: list[Sequence] = [self.blocks, self._columns]
         for scores, shared in states:
             blocks += [scores, [shared] * len(self.blocks)]
         parts = self.pool.each(

@@ -147,7 +147,7 @@ def _join_frames(X, y, sample_weight):
 
     Read one by one, dask might cut files that they share in different places.
     """
-    names = []
+    names: list[str | None] = []
     for name, column in (("y", y), ("sample_weight", sample_weight)):
         if column is None and name == "sample_weight":
             names.append(None)
@@ -168,14 +168,15 @@ def _join_frames(X, y, sample_weight):
                 f"`{name}` must have the partitions of `X`; got {column.npartitions} and "
                 f"{X.npartitions}. Repartition one like the other."
             )
-        names.append(f"{_PREFIX}{name}")
+        label = f"{_PREFIX}{name}"
+        names.append(label)
         X = dd.map_partitions(
             _attach,
             X,
             column,
-            names[-1],
+            label,
             has_index,
-            meta=X._meta.assign(**{names[-1]: column._meta.to_numpy()}),
+            meta=X._meta.assign(**{label: column._meta.to_numpy()}),
             align_dataframes=False,
             enforce_metadata=False,
         )

@@ -7,31 +7,32 @@ from functools import singledispatch
 
 import numpy as np
 import torch
-from scipy import sparse
 
 from skauc.engines.gpu.rows import put
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import (
     RBF,
-    CallableKernel,
     CentredRBF,
     Kernel,
     Laplacian,
     Linear,
     Polynomial,
     Rows,
+    is_sparse,
 )
 
 Columns = Callable[[torch.Tensor], torch.Tensor]
+
+_NEEDS_NAME = (
+    "engine='gpu' knows kernels by their names; got a function. Use kernel='rbf', "
+    "'laplacian', 'polynomial' or 'linear', or engine='cpu'."
+)
 
 
 def check_kernel(kernel) -> None:
     """Raise an error for a kernel that is a function of NumPy arrays."""
     if callable(kernel):
-        raise InvalidParameterError(
-            "engine='gpu' knows kernels by their names; got a function. Use kernel='rbf', "
-            "'laplacian', 'polynomial' or 'linear', or engine='cpu'."
-        )
+        raise InvalidParameterError(_NEEDS_NAME)
 
 
 def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> Columns:
@@ -40,13 +41,14 @@ def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> Columns:
     As in `Kernel.columns`, values are of the given type where that is precise enough, and in
     float64 elsewhere.
     """
-    centres = centres.toarray() if sparse.issparse(centres) else centres
+    centres = centres.toarray() if is_sparse(centres) else centres
     return _columns(kernel, centres, np.dtype(dtype), device)
 
 
 @singledispatch
-def _columns(kernel: CallableKernel, centres: np.ndarray, dtype: np.dtype, device: str) -> Columns:
-    check_kernel(kernel.function)
+def _columns(kernel: Kernel, centres: np.ndarray, dtype: np.dtype, device: str) -> Columns:
+    # A `CallableKernel`: every other one is registered.
+    raise InvalidParameterError(_NEEDS_NAME)
 
 
 @_columns.register

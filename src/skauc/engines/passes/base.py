@@ -31,11 +31,11 @@ class Pass(ABC):
         return None
 
     @abstractmethod
-    def cpu(self, block, given, *states) -> Iterator[Sums]:
+    def cpu(self, block: Any, given: Any, *states: Any) -> Iterator[Sums]:
         """Yield sums over the rows of a `CPUBlock`; their total is the sum of the block."""
 
     @abstractmethod
-    def gpu(self, block, given, *states) -> Iterator[Sums]:
+    def gpu(self, block: Any, given: Any, *states: Any) -> Iterator[Sums]:
         """Yield sums over the rows of a `GPUBlock`, as tensors or as arrays."""
 
     @staticmethod
@@ -44,11 +44,11 @@ class Pass(ABC):
         for total, array in zip(totals, part, strict=True):
             total += array
 
-    def finish(self, sums: Sums, given) -> Any:
+    def finish(self, sums: Sums, given: Any) -> Any:
         """Return the answer, from the sums of all blocks. They may be tensors."""
         return sums[0]
 
 
-def alone(*sums) -> Iterator[Sums]:
+def alone(*sums: Any) -> Iterator[Sums]:
     """Return the sums of a version that goes over all rows of its block at once."""
     return iter((sums,))

@@ -233,7 +233,7 @@ class FindState:
         else:
             cells = pairs.binned_cells(scores, block.positive, run=block.run)
         moments = pairs.score_moments(scores, block.positive, block.weights, cells, block.run)
-        return CPUState(block, scores, pairs.statistics_of(cells, sum(moments)))
+        return CPUState(block, scores, pairs.statistics_of(cells, np.asarray(sum(moments))))
 
     @staticmethod
     def gpu(block: GPUBlock, scores: torch.Tensor) -> GPUState:
