@@ -60,7 +60,7 @@ DEFAULT_GAMMAS = (1.0, 0.25, 4.0, 0.0625, (0.04, 0.2, 1.0, 5.0))
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is judged by its mean AUC over the folds. The smallest model within one standard
+    Every setting is scored by its mean AUC over the folds. The smallest model within one standard
     error of the best is chosen and fitted to all rows. The standard error is that of the
     difference from the best, fold by fold, and 0.0005 at least. Ties are broken in this order:
     fewest centres, rank-scaled features (robust to outliers), unrefined, no linear term.

@@ -40,17 +40,17 @@ class Pursuit:
     def retrain(self, weights: np.ndarray) -> Iterate:
         """Optimise all coefficients, starting from ``weights``."""
         minimum = self.minimise(self.objective, weights)
-        model = self.selector.judge.model(self.objective, minimum.point)
+        model = self.selector.rule.model(self.objective, minimum.point)
         return Iterate(minimum.point, model, minimum.n_iter, is_retrained=True)
 
     def resume(self, weights: np.ndarray) -> Iterate:
         """Return the iterate of coefficients that are optimal already."""
         point = self.objective.at(weights)
-        model = self.selector.judge.model(self.objective, point)
+        model = self.selector.rule.model(self.objective, point)
         return Iterate(point, model, 0, is_retrained=True)
 
     def add(self, iterate: Iterate) -> Iterate:
-        """Choose a centre, add its column, and take the step that was judged best.
+        """Choose a centre, add its column, and take the step with the largest gain.
 
         Return ``iterate`` itself if no independent candidate is left.
         """
