@@ -175,7 +175,7 @@ class ClusterEngine(Engine[ClusterState]):
     def _answer(self, question: Pass, *states: tuple[Sequence, Any]) -> Delayed:
         """Describe the answer: the pass on every block, the sum, and what is made of it."""
         given = None if question.before is None else self._answer(question.before, *states)
-        name, described = type(question).__name__.lower(), self.pool.described(question)
+        name, described = type(question).__name__.lower(), self.pool.argument(question)
         last = 1 if question.first_block_only else len(self.blocks)
         blocks: list[Sequence] = [self.blocks, self._columns]
         for scores, shared in states:

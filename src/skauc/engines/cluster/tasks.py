@@ -218,8 +218,8 @@ def hold_out(
 def count_rows(rows: BlockRows) -> tuple[int, float, float]:
     """Return the number of rows in the loss, and the weights of positive and negative ones."""
     positive = rows.data.positive
-    sums = (float(rows.weights[of_class].sum()) for of_class in (positive, ~positive))
-    return len(rows.counting), *sums
+    of_positive, of_negative = rows.weights[positive].sum(), rows.weights[~positive].sum()
+    return len(rows.counting), float(of_positive), float(of_negative)
 
 
 def find_rows(rows: BlockRows, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
