@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.solvers.newton import Minimum, Point, search
+from skauc.solvers.newton import Minimum, Point, halving_search
 from skauc.sparse.basis import Basis
 from skauc.sparse.gains import QuadraticModel
 from skauc.sparse.objective import Objective
@@ -68,7 +68,7 @@ class Pursuit:
         )
         widened = Point(np.append(point.weights, 0.0), point.value, point.state)
         line = self.objective.engine.direction(choice.move)
-        _, moved = search(self.objective, widened, choice.move, line, slope=0.0)
+        _, moved = halving_search(self.objective, widened, choice.move, line, slope=0.0)
         return Iterate(moved, choice.model, 0, is_retrained=False)
 
 

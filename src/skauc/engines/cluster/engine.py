@@ -75,7 +75,7 @@ class ClusterEngine(Engine[ClusterState]):
         held = {"chosen": chosen, "device": self.pool.device, "policy": self._policy}
         parts = self.pool.each("hold-out", tasks.hold_out, self._data.blocks, **held)
         self.blocks = self.pool.start(parts)
-        counts = self.pool.fetch_all(self.pool.each("count", tasks.count_rows, self.blocks))
+        counts = self.pool.fetch_all(self.pool.each("count", tasks.row_counts, self.blocks))
         n_counting, positive, negative = zip(*counts, strict=True)
         self._counting_ends = np.cumsum(n_counting)
         self.n_counting = int(self._counting_ends[-1])

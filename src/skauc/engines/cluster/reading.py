@@ -39,7 +39,7 @@ _PREFIX = "skauc: "
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Partition:
     """The validated rows, labels and weights of one partition."""
 
     X: np.ndarray | sparse.csr_array
@@ -47,8 +47,8 @@ class Part:
     weights: np.ndarray
 
 
-@sizeof.register(Part)
-def _size_of_part(part: Part) -> int:
+@sizeof.register(Partition)
+def _size_of_part(part: Partition) -> int:
     return sizeof(part.X) + sizeof(part.y) + sizeof(part.weights)
 
 
@@ -232,7 +232,7 @@ def _attach(X, column, name: str, has_index: bool):
     return X.assign(**{name: column.to_numpy()})
 
 
-def _read(number: int, X, y, weights, *, columns: list) -> Part:
+def _read(number: int, X, y, weights, *, columns: list) -> Partition:
     """Validate one partition. Errors name the partition."""
     try:
         return _read_part(X, y, weights, columns)
@@ -240,7 +240,7 @@ def _read(number: int, X, y, weights, *, columns: list) -> Part:
         raise InvalidDataError(f"Partition {number}: {error}") from error
 
 
-def _read_part(X, y, weights, columns: list) -> Part:
+def _read_part(X, y, weights, columns: list) -> Partition:
     if hasattr(X, "columns"):
         y, weights = X[y], None if weights is None else X[weights]
         X = X[[name for name in X.columns if not str(name).startswith(_PREFIX)]]
@@ -278,10 +278,10 @@ def _read_part(X, y, weights, columns: list) -> Part:
         raise ValueError(
             "`sample_weight` must be finite. Remove the rows with NaN or infinite weights."
         )
-    return Part(tidy(rows), native(labels), counts)
+    return Partition(tidy(rows), native(labels), counts)
 
 
-def _summarise(part: Part) -> Summary:
+def _summarise(part: Partition) -> Summary:
     labels, codes = np.unique(part.y, return_inverse=True)
     return Summary(
         part.X.shape[0],
@@ -295,7 +295,9 @@ def _summarise(part: Part) -> Summary:
     )
 
 
-def _join_parts(parts: list[Part], *, classes: np.ndarray, first: tuple, dtype) -> TrainingData:
+def _join_parts(
+    parts: list[Partition], *, classes: np.ndarray, first: tuple, dtype
+) -> TrainingData:
     stack = sparse.vstack if sparse.issparse(parts[0].X) else np.concatenate
     X = parts[0].X if len(parts) == 1 else stack([part.X for part in parts])
     labels = np.concatenate([part.y for part in parts])
