@@ -32,8 +32,8 @@ from skauc.sparse.plan import retraining_sizes
 N_CANDIDATES = 100
 N_FEATURES = 20
 # Tasks per block of each part, and sequential reductions.
-TASKS = {"start": 6, "centre": 6, "newton": 4, "judge": 1}
-REDUCTIONS = {"start": 4, "centre": 3, "newton": 3, "judge": 1}
+TASKS = {"start": 6, "centre": 6, "newton": 4, "quality": 1}
+REDUCTIONS = {"start": 4, "centre": 3, "newton": 3, "quality": 1}
 # Messages per level of a tree: done, start, fetch and answer.
 HOPS_A_LEVEL = 4
 # Bytes per row: float32 features, label and weight.
@@ -110,7 +110,7 @@ def part_bytes(kind: str, n_centres: int, margins: float) -> float:
     """Return the bytes that one block sends to the tree of sums."""
     if kind == "start":
         return 0.0
-    if kind == "judge":
+    if kind == "quality":
         return 2 * 8 * N_PLACES
     if kind == "newton":
         return table_bytes(margins) + 8 * n_centres * (2 * SizePolicy.coarse_cells + n_centres)
@@ -160,7 +160,7 @@ def fit_seconds(measured: Measured, cluster: Cluster, n_rows: int, n_basis: int)
     retrained = retraining_sizes("geometric", n_basis)
     centres = sum(cost("centre", m) for m in range(1, n_basis + 1))
     newton = sum((measured.iterations + 1) * cost("newton", m) for m in retrained)
-    return cost("start", 0) + centres + newton + sum(cost("judge", m) for m in retrained)
+    return cost("start", 0) + centres + newton + sum(cost("quality", m) for m in retrained)
 
 
 def fit_memory(n_rows: int, n_basis: int, n_workers: int) -> float:

@@ -150,7 +150,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
         results["centre"] = per(repeats, meter.result(idle))
         with Meter(client) as meter:
             engine.quality(state)
-        results["judge"] = per(1, meter.result(idle))
+        results["quality"] = per(1, meter.result(idle))
     return results
 
 

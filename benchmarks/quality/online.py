@@ -83,13 +83,13 @@ def grid_scores(learner, grid, seed, X, y, train, test) -> tuple[list[float], fl
     outer = (X[train], y[train]), (X[test], y[test])
     scores = [score(learner, point, seed, *outer) for point in grid]
     inner = np.zeros(len(grid))
-    for fit, judge in StratifiedKFold(3, shuffle=True, random_state=seed).split(*outer[0]):
-        parts = (X[train[fit]], y[train[fit]]), (X[train[judge]], y[train[judge]])
+    for fit, rest in StratifiedKFold(3, shuffle=True, random_state=seed).split(*outer[0]):
+        parts = (X[train[fit]], y[train[fit]]), (X[train[rest]], y[train[rest]])
         inner += [score(learner, point, seed, *parts) for point in grid]
     return scores, scores[int(np.argmax(inner))]
 
 
-def verdict(mean: float, goal: float) -> str:
+def outcome(mean: float, goal: float) -> str:
     return "met" if mean >= goal else "missed"
 
 
@@ -108,7 +108,7 @@ def measure(name: str, method: str, n_jobs: int, random_state: int) -> str:
     best = int(np.argmax(scores.mean(axis=0)))
     goal = GOALS.get((method, name))
     mean = scores[:, best].mean()
-    mark = "" if goal is None else f"{goal}: {verdict(mean, goal)}, {verdict(nested.mean(), goal)}"
+    mark = "" if goal is None else f"{goal}: {outcome(mean, goal)}, {outcome(nested.mean(), goal)}"
     chosen = ", ".join(f"{key}={value:.3g}" for key, value in grid[best].items())
     printed = PRINTED.get((method, name), "")
     return (

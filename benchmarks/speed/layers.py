@@ -18,7 +18,7 @@ from benchmarks.harness import Line, Options, compare
 from benchmarks.speed.growth import make_rows
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
-from skauc.engines.blocks.cpu import CompiledBench
+from skauc.engines.blocks.cpu import CompiledScratch
 from skauc.engines.expansion import evaluate_expansion
 from skauc.engines.passes import CandidateGains, Gradient, Hessian
 from skauc.engines.single import SingleEngine
@@ -43,7 +43,7 @@ def kernel_block(options: Options) -> list[Line]:
         rows = make_rows(BLOCK_ROWS)[0].astype(dtype)
         for n_centres in (N_CENTRES, N_CANDIDATES):
             centres = make_rows(n_centres, 1)[0].astype(dtype)
-            columns = RBF(GAMMA).columns(centres, dtype, CompiledBench())
+            columns = RBF(GAMMA).columns(centres, dtype, CompiledScratch())
             columns(rows)
             found += against_roof(
                 "kernel block",

@@ -20,7 +20,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from skauc.data.statistics import feature_statistics, overall_variance, warn_if_unscaled
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.scratch import Workbench
+from skauc.scratch import ScratchArrays
 from skauc.support import quiet_overflow
 from skauc.validation import (
     check_choice,
@@ -35,7 +35,7 @@ Rows: TypeAlias = np.ndarray | sparse.csr_array
 Columns: TypeAlias = Callable[[Rows], np.ndarray]
 
 # Makes new arrays, with NumPy only.
-PLAIN = Workbench()
+PLAIN = ScratchArrays()
 
 KERNELS = ("rbf", "laplacian", "polynomial", "linear")
 
@@ -49,11 +49,11 @@ _FLOAT64_REACH = 1024.0
 class Kernel(Protocol):
     """The interface of a kernel."""
 
-    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
         """Return the function that maps rows to the block k(row, centre).
 
         Values have the given type if that is precise enough, and float64 otherwise. They may be in
-        an array of the bench, which the next call in the same thread overwrites.
+        an array of ``scratch``, which the next call in the same thread overwrites.
         """
 
     def diagonal(self, centres: Rows) -> np.ndarray:
@@ -70,11 +70,11 @@ class RBF:
     gamma: float | np.ndarray
     scales: np.ndarray | None = None
 
-    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
             return _sparse_rbf(self.gamma, self.scales, centres, dtype)
-        return _dense_rbf(self, centres, dtype, bench)
+        return _dense_rbf(self, centres, dtype, scratch)
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return ones."""
@@ -134,7 +134,7 @@ def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
     return centres[nearest, np.arange(centres.shape[1])]
 
 
-def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, bench: Workbench) -> Columns:
+def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) -> Columns:
     centred = CentredRBF.of(kernel, centres, dtype)
     origin, root, right = centred.origin, centred.root, centred.right
     if right is None:
@@ -149,11 +149,11 @@ def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, bench: Workbench) -> Col
     roots = np.full(n_features, root, origin.dtype)
 
     def block(rows: np.ndarray) -> np.ndarray:
-        left = bench.array("augmented", (len(rows), n_features + 2), dtype)
-        bench.augment(rows, origin, roots, left)
+        left = scratch.array("augmented", (len(rows), n_features + 2), dtype)
+        scratch.augment(rows, origin, roots, left)
         # Rounding can leave an exponent just above zero. Clipping it would take as long as the
         # exponentials and would not make the values more precise.
-        exponent = bench.array("kernel", (len(rows), right.shape[1]), dtype)
+        exponent = scratch.array("kernel", (len(rows), right.shape[1]), dtype)
         np.matmul(left, right, out=exponent)
         return np.exp(exponent, out=exponent)
 
@@ -189,7 +189,7 @@ class Laplacian:
 
     gamma: float
 
-    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
         """Return a function of the city-block distances of scikit-learn."""
 
         def block(rows: Rows) -> np.ndarray:
@@ -214,7 +214,7 @@ class Polynomial:
     degree: int
     coef0: float
 
-    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
         """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: self._power(_inner(rows, centres))
 
@@ -232,7 +232,7 @@ class Polynomial:
 class Linear:
     """k(x, z) = x.z."""
 
-    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
         """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: _inner(rows, centres)
 
@@ -259,7 +259,7 @@ class CallableKernel:
 
     function: Callable
 
-    def columns(self, centres: Rows, dtype, bench: Workbench = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
         """Return the function with fixed centres and a check of the result."""
         return lambda rows: self._checked(rows, centres)
 

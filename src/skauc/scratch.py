@@ -1,7 +1,7 @@
-"""Arrays for blocks of numbers: new ones, or scratch arrays that a thread uses again.
+"""Scratch arrays for blocks of numbers: new arrays, or arrays that a thread reuses.
 
-A large array that is made and thrown away for every block of rows costs more than it looks. The
-system clears its pages each time, and threads wait for each other while it does.
+Allocating a large array for every block of rows is expensive. The operating system clears its pages
+each time, and threads wait for each other while it does.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import threading
 import numpy as np
 
 
-class Workbench:
-    """Returns new arrays, and augments rows with NumPy alone: prediction loads no compiler."""
+class ScratchArrays:
+    """New arrays. Rows are augmented with NumPy alone, so that prediction loads no compiler."""
 
     def array(self, name: str, shape: tuple[int, ...], dtype) -> np.ndarray:
         """Return an array with arbitrary values."""
@@ -31,18 +31,18 @@ class Workbench:
         out[:, n_features + 1] = 1
 
 
-class ThreadBench(Workbench, threading.local):
-    """Returns the array that the thread had under this name before, if it is large enough.
+class ThreadScratch(ScratchArrays, threading.local):
+    """Scratch arrays that each thread keeps by name and reuses if they are large enough.
 
-    The caller must be done with the last array of this name. An engine, and a call that scores
-    rows, has a bench of its own, and so the arrays are freed with it.
+    The caller must no longer need the previous array of the same name. Every engine, and every call
+    that scores rows, has its own object of this class. The arrays are freed with it.
     """
 
     def __init__(self):
         self._arrays: dict[tuple, np.ndarray] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype) -> np.ndarray:
-        """Return an array with arbitrary values; it lasts until the next one of this name."""
+        """Return an array with arbitrary values. The next call with this name overwrites it."""
         key, size = (name, np.dtype(dtype)), math.prod(shape)
         held = self._arrays.get(key)
         if held is None or held.size < size:

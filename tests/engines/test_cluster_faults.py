@@ -125,7 +125,7 @@ def test_a_dead_scheduler_leaves_a_file_to_go_on_from(rows, expected, tmp_path):
             if fitted.n_basis_ == 7:
                 processes.all[0].kill()
 
-        lost = r"(?s)The cluster was lost during the fit .*with `checkpoint` it goes on"
+        lost = r"(?s)The cluster was lost during the fit .*With `checkpoint`, the fit continues"
         with pytest.raises(ClusterLostError, match=lost), client.as_current():
             clone(model).set_callbacks(Listener(react)).fit(*as_dask(rows))
         with suppress(TimeoutError):

@@ -80,7 +80,7 @@ def test_the_blocks_are_on_the_device(workers, rows, device):
 
 def test_workers_with_and_without_a_device_are_named(workers, name_device, rows):
     name_device(None, workers[:1])
-    message = rf"all have a GPU to work on, or none; .*{workers[0]} has None.* Start all of them"
+    message = rf"the same device on all workers; got: .*{workers[0]} has None.* Restart the workers"
     with pytest.raises(InvalidParameterError, match=message):
         SparseKernelAUC(2).fit(*as_dask(*rows[:2]))
 

@@ -122,7 +122,7 @@ def test_labels_on_the_client_are_cut_like_the_rows(client, on_cpu):
 @pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_data_of_the_client_are_sent_with_a_warning(client, on_cpu, as_format):
     model = clone(MODEL).set_params(engine="cluster")
-    with pytest.warns(UserWarning, match=r"was given [\d.]+ kiB in the client's memory, and sends"):
+    with pytest.warns(UserWarning, match=r"got [\d.]+ kiB in the client's memory and sends"):
         model.fit(as_format(X), y)
     assert_like(model, on_cpu)
 
@@ -173,13 +173,13 @@ CASES = {
         lambda: ROWS.astype(object),
         LABELS,
         None,
-        r"`X` must hold numbers; got a dask array of type object\. Use X\.astype",
+        r"`X` must be numeric; got a dask array of type object\. Use X\.astype",
     ),
     "more columns": (
         disagreeing,
         LABELS,
         None,
-        r"Partition 2: `X` has 6 columns; the others have 5\. Give all",
+        r"Partition 2: `X` has 6 columns; expected 5\. Give all",
     ),
     "one dimension": (lambda: ROWS[:, 0], LABELS, None, r"`X` must have two dimensions; got .* 1"),
     "three classes, one in the last partition": (
@@ -249,7 +249,7 @@ def test_bad_rows_are_refused(client, case):
 
 def test_columns_of_words_are_named(client, table):
     frame = dd.from_pandas(table, npartitions=2)
-    with pytest.raises(InvalidDataError, match=r"columns of numbers; got 'label' \(str"):
+    with pytest.raises(InvalidDataError, match=r"numeric columns; got 'label' \(str"):
         clone(MODEL).fit(frame, frame["label"])
 
 
@@ -262,14 +262,14 @@ def test_partitions_with_other_columns_are_named(client, table):
 def test_labels_in_other_partitions(client, table):
     frame = dd.from_pandas(table[NAMES], npartitions=3)
     labels = dd.from_pandas(table["label"], npartitions=2)
-    with pytest.raises(InvalidDataError, match=r"`y` must have the partitions of `X`; got 2 and 3"):
+    with pytest.raises(InvalidDataError, match=r"`y` must have the same partitions as `X`; got 2"):
         clone(MODEL).fit(frame, labels)
 
 
 def test_labels_with_another_index(client, table):
     frame = dd.from_pandas(table[NAMES], npartitions=2)
     labels = dd.from_pandas(table["label"].set_axis(table.index + 1), npartitions=2)
-    with pytest.raises(InvalidDataError, match=r"`y` has another index than `X`\. Take both"):
+    with pytest.raises(InvalidDataError, match=r"`y` must have the same index as `X`\. Take both"):
         clone(MODEL).fit(frame, labels)
 
 
@@ -312,7 +312,7 @@ def test_the_cpu_engine_takes_no_dask_collection(client):
 
 
 def test_without_a_client_it_says_what_to_do():
-    with pytest.raises(InvalidParameterError, match="needs a client of a dask cluster; there is"):
+    with pytest.raises(InvalidParameterError, match="needs a dask client; there is"):
         clone(MODEL).set_params(engine="cluster").fit(X, y)
 
 

@@ -248,7 +248,7 @@ def test_auto_works_where_the_rows_are(rows, device):
 
 def test_a_function_as_kernel_is_refused_before_any_work(rows, device):
     X, y, *_ = rows
-    message = r"engine='gpu' knows kernels by their names; got a function\. Use .*engine='cpu'"
+    message = r"engine='gpu' does not support a function as `kernel`\. Use .*engine='cpu'"
     with pytest.raises(InvalidParameterError, match=message):
         SparseKernelAUC(3, kernel=rbf_kernel, engine="gpu").fit(X, y)
     from skauc.engines.gpu.kernels import make_columns

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skauc.engines.blocks.cpu import augment
-from skauc.scratch import Workbench
+from skauc.scratch import ScratchArrays
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
@@ -17,7 +17,7 @@ def test_rows_are_augmented_as_without_a_compiler(dtype, precision):
     roots = rng.uniform(0.5, 2, 7).astype(precision)
     found, expected = (np.full((40, 9), np.nan, precision) for _ in range(2))
     augment(rows, origin, roots, found)
-    Workbench().augment(rows, origin, roots, expected)
+    ScratchArrays().augment(rows, origin, roots, expected)
     assert_allclose(found, expected, rtol=8 * np.finfo(precision).eps)
     squares = np.sum((roots * (rows.astype(np.float64) - origin)) ** 2, axis=1)
     assert_allclose(found[:, 7], squares, rtol=2e-6 if np.float32 in (dtype, precision) else 1e-14)

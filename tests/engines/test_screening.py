@@ -1,4 +1,4 @@
-"""Candidates screened on a sample: sums that are right on average, winners judged on all rows."""
+"""Candidates screened on a sample: unbiased sums, and winners evaluated on all rows."""
 
 from contextlib import ExitStack
 
@@ -66,7 +66,7 @@ def test_a_sample_as_large_as_the_rows_is_the_rows(make):
     assert_allclose(found.cross, exact.cross, rtol=1e-4, atol=1e-3)
 
 
-def test_the_winner_is_judged_on_all_rows(make):
+def test_the_winner_is_evaluated_on_all_rows(make):
     engine = make(500)
     assert engine.screens
     settings = {"n_basis": 8, "n_candidates": 60, "minimise": None}

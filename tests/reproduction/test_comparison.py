@@ -30,7 +30,7 @@ def test_the_best_mean_wins_and_of_equals_the_smaller():
     assert best_point(tables[:1]) == ("c", 4)
 
 
-def test_inner_folds_choose_and_the_outer_fold_judges():
+def test_inner_folds_choose_and_the_outer_fold_scores():
     outer = [outcome(1.0, (4, 0.6), (8, 0.7)), outcome(10.0, (4, 0.99), (8, 0.98))]
     inner = [[outcome(1.0, (4, 0.8), (8, 0.9)), outcome(10.0, (4, 0.7), (8, 0.7))]] * 2
     choice = choose(inner, outer)

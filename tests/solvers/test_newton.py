@@ -15,9 +15,9 @@ from skauc.solvers.newton import (
     CHOLESKY_SIZE,
     cholesky_step,
     conjugate_gradient_step,
+    halving_search,
     make_step,
     minimise,
-    search,
 )
 from skauc.sparse.objective import Objective, pair_weight
 
@@ -200,7 +200,7 @@ def test_search_halves_until_the_objective_falls(make_objective, toy):
     direction = -gradient
     slope = float(gradient @ direction)
     line = objective.engine.direction(direction)
-    length, found = search(objective, point, direction, line, slope=slope)
+    length, found = halving_search(objective, point, direction, line, slope=slope)
     assert 0 < length < 1
     assert found.value <= point.value + 1e-4 * length * slope
     longer = objective.step(point, direction, line, 2 * length)
@@ -212,7 +212,7 @@ def test_search_uphill_stays_where_it_is(make_objective, toy):
     point = solve(objective).point
     direction = np.ones(len(CENTRES))
     line = objective.engine.direction(direction)
-    length, found = search(objective, point, direction, line, slope=-1.0)
+    length, found = halving_search(objective, point, direction, line, slope=-1.0)
     assert length == 0
     assert found is point
     assert_array_equal(found.weights, point.weights)

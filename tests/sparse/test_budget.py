@@ -12,7 +12,7 @@ from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
 from skauc.sparse.budget import MOST_BYTES, affordable, cost_of
 from skauc.sparse.plan import Parameters
 from skauc.sparse.scoring import Setting
-from skauc.sparse.search import Grid
+from skauc.sparse.search import SearchGrid
 
 PLAIN = Setting(None, 0.1, False, False, 1.0, 64)
 LINEAR = Setting(None, 0.1, True, False, 1.0, 64)
@@ -25,7 +25,7 @@ def make_rows(n_rows, n_features):
 
 
 def afford(n_rows, n_features, settings=(PLAIN, LINEAR), refine=(False, True)):
-    grid = Grid(settings, (1.0,), refine, (False,))
+    grid = SearchGrid(settings, (1.0,), refine, (False,))
     return affordable(grid, Parameters(), make_rows(n_rows, n_features))
 
 

@@ -22,8 +22,8 @@ X, y = make_classification(
 )
 X_NEW = np.random.default_rng(1).normal(size=(50, 6))
 
-JUDGED = ("orthogonal", "greedy", "exact", "exhaustive")
-SELECTIONS = (*JUDGED, "random", "kmeans")
+BY_GAIN = ("orthogonal", "greedy", "exact", "exhaustive")
+SELECTIONS = (*BY_GAIN, "random", "kmeans")
 EVERY_ROW = 10**6
 
 
@@ -180,7 +180,7 @@ def test_score_is_the_weighted_auc():
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
-@pytest.mark.parametrize("selection", JUDGED)
+@pytest.mark.parametrize("selection", BY_GAIN)
 def test_weights_equal_repetition_where_every_row_is_a_candidate(selection, kernel):
     rows, labels = X[:60], y[:60]
     weights = np.random.default_rng(0).integers(0, 4, 60)
@@ -218,7 +218,7 @@ def test_equal_weights_act_as_a_larger_c():
     assert_same_model(make().fit(X, y, np.full(240, 2.5)), make(C=2.5).fit(X, y))
 
 
-@pytest.mark.parametrize("selection", JUDGED)
+@pytest.mark.parametrize("selection", BY_GAIN)
 def test_the_order_of_rows_does_not_matter_where_every_row_is_a_candidate(selection):
     rows, labels, order = X[:60], y[:60], np.random.default_rng(0).permutation(60)
     model = make(5, selection=Selection(selection, n_candidates=EVERY_ROW))

@@ -1,4 +1,4 @@
-"""Judges against finite differences, dense linear algebra and scipy's optimisers."""
+"""Gain rules against finite differences, dense linear algebra and scipy's optimisers."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -42,8 +42,8 @@ def case(engine_case, request):
     )
 
 
-def judge(judge, case, model=None):
-    return judge.judge(case.objective, case.point, model, case.candidates)
+def evaluate(rule, case, model=None):
+    return rule.evaluate(case.objective, case.point, model, case.candidates)
 
 
 def with_candidate(case, index):
@@ -58,10 +58,10 @@ def along_candidates(case):
     """For each candidate, t -> (E, dE/dt) along its kernel column, in units of it."""
     start = np.append(WEIGHTS, 0.0)
     for index, column in zip(CANDIDATES, case.candidates.columns.T, strict=True):
-        evaluate = with_candidate(case, index)
+        value_of = with_candidate(case, index)
 
-        def value_and_slope(t, evaluate=evaluate, column=column):
-            value, gradient = evaluate(start + t * column)
+        def value_and_slope(t, value_of=value_of, column=column):
+            value, gradient = value_of(start + t * column)
             return value, gradient @ column
 
         yield value_and_slope
@@ -89,21 +89,21 @@ def explicit_models(case, model):
 
 
 def test_newton_line_gains_what_the_parabola_of_finite_differences_gains(case):
-    verdict = judge(NewtonLine(), case)
+    result = evaluate(NewtonLine(), case)
     expected = []
     for along in along_candidates(case):
         slope = (along(1e-5)[0] - along(-1e-5)[0]) / 2e-5
         curvature = (along(1e-7)[1] - along(-1e-7)[1]) / 2e-7
         expected.append((slope**2 / (2 * curvature), -slope / curvature))
     gains, steps = np.array(expected).T
-    assert_allclose(verdict.gains, gains, rtol=case.curvature_tolerance)
+    assert_allclose(result.gains, gains, rtol=case.curvature_tolerance)
     moves = case.candidates.columns * steps
-    assert_allclose(verdict.moves, moves, rtol=case.curvature_tolerance)
+    assert_allclose(result.moves, moves, rtol=case.curvature_tolerance)
 
 
 def test_newton_line_keeps_no_model(case):
     assert NewtonLine().model(case.objective, case.point) is None
-    assert judge(NewtonLine(), case).factor_rows is None
+    assert evaluate(NewtonLine(), case).factor_rows is None
 
 
 # One Newton step over all coefficients
@@ -111,8 +111,8 @@ def test_newton_line_keeps_no_model(case):
 
 def test_orthogonal_newton_gains_what_the_candidate_adds_to_the_quadratic_model(case):
     model, explicit = model_and_new_point(case)
-    verdict = judge(OrthogonalNewton(), case, model)
-    for gain, (gradient, hessian) in zip(verdict.gains, explicit, strict=True):
+    result = evaluate(OrthogonalNewton(), case, model)
+    for gain, (gradient, hessian) in zip(result.gains, explicit, strict=True):
         with_it = 0.5 * gradient @ np.linalg.solve(hessian, gradient)
         without = 0.5 * gradient[:-1] @ np.linalg.solve(hessian[:-1, :-1], gradient[:-1])
         assert_allclose(gain, with_it - without, rtol=case.tolerance)
@@ -120,16 +120,16 @@ def test_orthogonal_newton_gains_what_the_candidate_adds_to_the_quadratic_model(
 
 def test_orthogonal_newton_moves_to_the_minimum_of_the_quadratic_model(case):
     model, explicit = model_and_new_point(case)
-    verdict = judge(OrthogonalNewton(), case, model)
-    for move, (gradient, hessian) in zip(verdict.moves.T, explicit, strict=True):
+    result = evaluate(OrthogonalNewton(), case, model)
+    for move, (gradient, hessian) in zip(result.moves.T, explicit, strict=True):
         expected = -np.linalg.solve(hessian, gradient)
         assert_allclose(move, expected, rtol=0, atol=case.tolerance * np.abs(expected).max())
 
 
 def test_factor_rows_extend_the_cholesky_factor_of_the_hessian(case):
     model, explicit = model_and_new_point(case)
-    verdict = judge(OrthogonalNewton(), case, model)
-    for row, (_, hessian) in zip(verdict.factor_rows.T, explicit, strict=True):
+    result = evaluate(OrthogonalNewton(), case, model)
+    for row, (_, hessian) in zip(result.factor_rows.T, explicit, strict=True):
         factor = model.extend(row).factor
         assert_allclose(factor, np.tril(factor))
         atol = case.tolerance * np.abs(hessian).max()
@@ -150,8 +150,8 @@ def test_without_a_basis_the_newton_steps_are_the_same(engine_case):
     point = objective.at(np.empty(0))
     candidates = Candidates(KERNEL, 0, toy.X, np.arange(len(toy.X)), basis.project(toy.X))
     model = OrthogonalNewton().model(objective, point)
-    line = NewtonLine().judge(objective, point, None, candidates)
-    orthogonal = OrthogonalNewton().judge(objective, point, model, candidates)
+    line = NewtonLine().evaluate(objective, point, None, candidates)
+    orthogonal = OrthogonalNewton().evaluate(objective, point, model, candidates)
     assert_allclose(orthogonal.gains, line.gains, rtol=1e-12)
     assert_allclose(orthogonal.moves, line.moves, rtol=1e-12)
 
@@ -167,46 +167,46 @@ def test_no_candidate_near_the_span_is_promised_more_than_the_objective(engine_c
     kept = np.flatnonzero(projection.independent)
     candidates = Candidates(kernel, 0, toy.X[kept], kept, projection.part(kept))
     model = OrthogonalNewton().model(objective, point)
-    verdict = OrthogonalNewton().judge(objective, point, model, candidates)
+    result = OrthogonalNewton().evaluate(objective, point, model, candidates)
     assert len(candidates) > 100
-    assert np.all((verdict.gains >= 0) & (verdict.gains <= point.value))
-    assert np.isfinite(verdict.factor_rows).all()
+    assert np.all((result.gains >= 0) & (result.gains <= point.value))
+    assert np.isfinite(result.factor_rows).all()
 
 
 # The whole problem along the column, and over all coefficients
 
 
 def test_line_minimum_is_the_one_that_scipy_finds(case):
-    verdict = judge(LineMinimum(), case)
+    result = evaluate(LineMinimum(), case)
     for i, along in enumerate(along_candidates(case)):
         found = optimize.minimize_scalar(lambda t, along=along: along(t)[0])
-        assert_allclose(verdict.gains[i], along(0.0)[0] - found.fun, rtol=case.line_tolerance)
+        assert_allclose(result.gains[i], along(0.0)[0] - found.fun, rtol=case.line_tolerance)
         expected = found.x * case.candidates.columns[:, i]
-        assert_allclose(verdict.moves[:, i], expected, rtol=1e-2)
+        assert_allclose(result.moves[:, i], expected, rtol=1e-2)
 
 
 def test_exhaustive_gains_are_those_of_refits_by_scipy(case):
     case.point = optimise(case.objective, WEIGHTS).point
-    verdict = judge(Exhaustive(optimise), case)
+    result = evaluate(Exhaustive(optimise), case)
     for i, index in enumerate(CANDIDATES):
         start = np.append(case.point.weights, 0.0)
         options = {"gtol": 1e-6}
         found = optimize.minimize(
             with_candidate(case, index), start, jac=True, method="BFGS", options=options
         )
-        assert_allclose(verdict.gains[i], case.point.value - found.fun, rtol=1e-3)
-        assert_allclose(verdict.moves[:, i], found.x - start, atol=1e-2 * np.abs(found.x).max())
+        assert_allclose(result.gains[i], case.point.value - found.fun, rtol=1e-3)
+        assert_allclose(result.moves[:, i], found.x - start, atol=1e-2 * np.abs(found.x).max())
 
 
 def test_exhaustive_leaves_the_basis_as_it_was(case):
-    judge(Exhaustive(optimise), case)
+    evaluate(Exhaustive(optimise), case)
     assert_allclose(case.objective.at(WEIGHTS).value, case.point.value, rtol=1e-12)
 
 
-def test_the_more_a_judge_optimises_the_more_it_gains(case):
+def test_the_more_a_rule_optimises_the_more_it_gains(case):
     case.point = optimise(case.objective, WEIGHTS).point
     newton, line, refit = (
-        judge(each, case) for each in (NewtonLine(), LineMinimum(), Exhaustive(optimise))
+        evaluate(each, case) for each in (NewtonLine(), LineMinimum(), Exhaustive(optimise))
     )
     taken = []
     for i, index in enumerate(CANDIDATES):
@@ -219,12 +219,12 @@ def test_the_more_a_judge_optimises_the_more_it_gains(case):
     assert np.all(refit.gains >= line.gains - slack)
 
 
-@pytest.mark.parametrize("make_judge", [NewtonLine, OrthogonalNewton, LineMinimum])
-def test_a_move_lowers_the_objective(case, make_judge):
+@pytest.mark.parametrize("make_rule", [NewtonLine, OrthogonalNewton, LineMinimum])
+def test_a_move_lowers_the_objective(case, make_rule):
     case.point = optimise(case.objective, WEIGHTS).point
-    model = make_judge().model(case.objective, case.point)
-    verdict = judge(make_judge(), case, model)
-    best = int(np.argmax(verdict.gains))
-    evaluate = with_candidate(case, CANDIDATES[best])
-    value, _ = evaluate(np.append(case.point.weights, 0.0) + verdict.moves[:, best])
+    model = make_rule().model(case.objective, case.point)
+    result = evaluate(make_rule(), case, model)
+    best = int(np.argmax(result.gains))
+    objective = with_candidate(case, CANDIDATES[best])
+    value, _ = objective(np.append(case.point.weights, 0.0) + result.moves[:, best])
     assert value < case.point.value

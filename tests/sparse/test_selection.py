@@ -13,7 +13,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.kernels import RBF, Linear
 from skauc.solvers.newton import cholesky_step, minimise
 from skauc.sparse.basis import Basis
-from skauc.sparse.gains import Exhaustive, LineMinimum, NewtonLine, OrthogonalNewton, Verdict
+from skauc.sparse.gains import Exhaustive, Gains, LineMinimum, NewtonLine, OrthogonalNewton
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.selection import SELECTIONS, Selector, make_selector
 
@@ -46,7 +46,7 @@ def choose(selector, engine, basis):
     """The choice that follows the optimum over the basis."""
     objective = Objective(engine, pair_weight(1.0, engine))
     point = optimise(objective, np.zeros(len(basis))).point
-    return selector.next(objective, basis, point, selector.judge.model(objective, point))
+    return selector.next(objective, basis, point, selector.rule.model(objective, point))
 
 
 # Drawn rows
@@ -141,7 +141,7 @@ def test_the_best_of_all_widths_is_chosen(engine, selection):
             lambda basis, other, width=width, draw=selector.draw, nothing=nothing: (
                 draw(basis, other) if other == width else nothing
             ),
-            selector.judge,
+            selector.rule,
         )
         choice = choose(selector, engine, basis)
         assert choice.width == width
@@ -199,21 +199,21 @@ def test_the_choice_is_the_candidate_of_the_largest_gain(engine, selection):
 
     class Spy:
         def model(self, objective, point):
-            return selector.judge.model(objective, point)
+            return selector.rule.model(objective, point)
 
-        def judge(self, objective, point, model, candidates):
-            verdict = selector.judge.judge(objective, point, model, candidates)
-            seen.append((candidates, verdict))
-            return verdict
+        def evaluate(self, objective, point, model, candidates):
+            found = selector.rule.evaluate(objective, point, model, candidates)
+            seen.append((candidates, found))
+            return found
 
     choice = choose(Selector(selector.draw, Spy()), engine, basis)
-    ((candidates, verdict),) = seen
-    best = int(np.argmax(verdict.gains))
+    ((candidates, found),) = seen
+    best = int(np.argmax(found.gains))
     assert choice.index == candidates.indices[best]
     assert_array_equal(choice.centre, candidates.centres[[best]])
     assert_array_equal(choice.coordinates, candidates.projection.coordinates[:, best])
     assert choice.norm == candidates.projection.norms[best]
-    assert_array_equal(choice.move, verdict.moves[:, best])
+    assert_array_equal(choice.move, found.moves[:, best])
 
 
 @pytest.mark.parametrize("selection", ["orthogonal", "greedy", "exact", "exhaustive"])
@@ -237,7 +237,7 @@ def test_the_model_grows_with_the_choice(engine):
 
 
 class Fixed:
-    """A judge with its mind made up."""
+    """A rule that returns fixed gains."""
 
     def __init__(self, gains):
         self.gains = np.array(gains)
@@ -245,8 +245,8 @@ class Fixed:
     def model(self, objective, point):
         return None
 
-    def judge(self, objective, point, model, candidates):
-        return Verdict(self.gains, candidates.columns)
+    def evaluate(self, objective, point, model, candidates):
+        return Gains(self.gains, candidates.columns)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_nothing_is_chosen_when_every_row_is_a_centre(engine_case):
 
 
 @pytest.mark.parametrize(
-    ("selection", "judge"),
+    ("selection", "rule"),
     [
         ("orthogonal", OrthogonalNewton),
         ("greedy", NewtonLine),
@@ -304,8 +304,8 @@ def test_nothing_is_chosen_when_every_row_is_a_centre(engine_case):
         ("kmeans", NewtonLine),
     ],
 )
-def test_selection_names_a_judge(engine, selection, judge):
-    assert isinstance(select(selection, engine).judge, judge)
+def test_selection_names_a_gain_rule(engine, selection, rule):
+    assert isinstance(select(selection, engine).rule, rule)
 
 
 def test_an_unknown_selection_is_refused(engine):

@@ -80,7 +80,7 @@ def problem_with(dtype: np.dtype, shape: tuple[int, ...], kinds: str = KINDS) ->
     return None
 
 
-def digest_of(file: BinaryIO, length: int) -> bytes:
+def checksum_of(file: BinaryIO, length: int) -> bytes:
     """Return the checksum of the first bytes of a file."""
     digest = hashlib.sha256()
     file.seek(0)

@@ -25,7 +25,7 @@ from skauc.archive.container import (
     ArchiveError,
     ArchiveSizeError,
     Limits,
-    digest_of,
+    checksum_of,
     problem_with,
 )
 
@@ -112,7 +112,7 @@ def _check_end(file: BinaryIO) -> int:
     comment = tail[_END.size :]
     if not (tail.startswith(b"PK\x05\x06") and comment.startswith(COMMENT)):
         raise ArchiveError("it is not an archive of skauc, or its end is missing")
-    digest = digest_of(file, size - DIGEST_LENGTH)
+    digest = checksum_of(file, size - DIGEST_LENGTH)
     if digest != comment[len(COMMENT) :]:
         raise ArchiveError("it is damaged: its content does not match its checksum")
     *_, directory_size, _, comment_length = _END.unpack(tail[: _END.size])

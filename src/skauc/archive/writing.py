@@ -18,7 +18,7 @@ from skauc.archive.container import (
     DIGEST_LENGTH,
     HEADER,
     ArchiveError,
-    digest_of,
+    checksum_of,
     problem_with,
 )
 
@@ -62,7 +62,7 @@ def _write_members(file: BinaryIO, members: dict, arrays: dict, compress: bool) 
         file.seek(0)
         file.truncate()
         _write_zip(file, members, arrays, zipfile.ZIP_STORED)
-    digest = digest_of(file, file.seek(0, os.SEEK_END) - DIGEST_LENGTH)
+    digest = checksum_of(file, file.seek(0, os.SEEK_END) - DIGEST_LENGTH)
     file.seek(-DIGEST_LENGTH, os.SEEK_END)
     file.write(digest)
 

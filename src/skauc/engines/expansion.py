@@ -11,7 +11,7 @@ from skauc.engines.policy import current_policy
 from skauc.engines.threads import RowThreads
 from skauc.feature_map import FeatureMap
 from skauc.kernels import PLAIN, Kernel, Linear, Rows, same_format
-from skauc.scratch import ThreadBench
+from skauc.scratch import ThreadScratch
 from skauc.support import rows_per_block
 
 # Largest error of a score, in units of the margin, that float32 kernel values may cause.
@@ -48,8 +48,8 @@ class Scorer:
         self._columns, self._coef = None, coef
         if len(coef):
             self._dtype = _value_dtype(like, coef)
-            bench = PLAIN if like.shape[0] <= _block_rows(*centres.shape) else ThreadBench()
-            self._columns = kernel.columns(same_format(centres, like), self._dtype, bench)
+            scratch = PLAIN if like.shape[0] <= _block_rows(*centres.shape) else ThreadScratch()
+            self._columns = kernel.columns(same_format(centres, like), self._dtype, scratch)
             self._rounded = coef.astype(self._dtype, copy=False)
 
     def __call__(self, rows: Rows) -> np.ndarray:

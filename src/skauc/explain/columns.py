@@ -38,7 +38,8 @@ def find_columns(
     if all(_keeps_columns(step) for step in model.steps):
         return UserColumns(names, np.arange(len(names)))
     rows = stack(
-        take(X, _probes(X, random_state)), take(background, _probes(background, random_state))
+        take_rows(X, _probes(X, random_state)),
+        take_rows(background, _probes(background, random_state)),
     )
     own = np.arange(rows.shape[0])
     other = random_state.permutation(len(own))
@@ -60,7 +61,7 @@ def column_names(X: Any) -> list[str]:
     return [f"x{i}" for i in range(np.shape(X)[1])]
 
 
-def take(X: Any, rows: np.ndarray) -> Any:
+def take_rows(X: Any, rows: np.ndarray) -> Any:
     """Return some rows of a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 

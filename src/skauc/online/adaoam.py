@@ -11,8 +11,8 @@ from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
 from skauc.online.statistics import (
     add_outer,
+    add_to_mean,
     average_in,
-    count,
     difference,
     dot,
     pair_gradient,
@@ -158,7 +158,7 @@ def adaoam_pass(X, own, state, eta, lam, delta):
 @compiled
 def observe(x, own, state, lam):
     """Add the row to its class and return its gradient: zero until the other class is seen."""
-    add_outer(state.scatter[own], count(x, own, state.n_seen, state.means))
+    add_outer(state.scatter[own], add_to_mean(x, own, state.n_seen, state.means))
     n_opposite = state.n_seen[1 - own]
     if n_opposite == 0:
         return np.zeros(len(x))

@@ -118,7 +118,7 @@ def _decide_with_replacement(sources, n_seen, is_first, random):
 
 
 @compiled
-def put(slots, sources, new):
+def fill_slots(slots, sources, new):
     """Apply a decision to rows that belong to slots. ``new`` belongs to the new row."""
     moves = False
     for slot in range(len(sources)):
@@ -137,4 +137,4 @@ def put(slots, sources, new):
 def offer(x, own, buffers, policy):
     """Offer a row to the buffer of its class. It must be counted in ``n_seen`` before."""
     decide(buffers, own, policy)
-    put(buffers.rows[own], buffers.sources, x)
+    fill_slots(buffers.rows[own], buffers.sources, x)

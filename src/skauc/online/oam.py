@@ -9,7 +9,7 @@ import numpy as np
 from skauc.compiling import compiled_fast as compiled
 from skauc.online.base import LinearOnlineClassifier
 from skauc.online.buffers import POLICIES, Buffers, make_buffers, n_filled, offer, opposite_weight
-from skauc.online.statistics import average_in, count
+from skauc.online.statistics import add_to_mean, average_in
 from skauc.validation import check_choice, check_integer, check_positive
 
 
@@ -189,7 +189,7 @@ def gradient_pass(X, own, state, C, policy):
 @compiled
 def _meet(x, own, state, policy):
     """Count the row, offer it to its buffer, and return the buffered rows of the other class."""
-    count(x, own, state.buffers.n_seen, state.means)
+    add_to_mean(x, own, state.buffers.n_seen, state.means)
     offer(x, own, state.buffers, policy)
     return state.buffers.rows[1 - own, : n_filled(state.buffers, 1 - own)]
 

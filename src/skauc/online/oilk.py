@@ -16,10 +16,10 @@ from skauc.online.buffers import (
     POLICIES,
     Buffers,
     decide,
+    fill_slots,
     make_buffers,
     n_filled,
     opposite_weight,
-    put,
 )
 from skauc.online.statistics import dot
 from skauc.validation import (
@@ -272,8 +272,8 @@ def _store(x, own, alpha, similarities, state, policy, compensate):
     buffers, size = state.buffers, state.buffers.rows.shape[1]
     decide(buffers, own, policy)
     _share_out(alpha, own, similarities, state, compensate)
-    put(buffers.rows[own], buffers.sources, x)
-    put(state.gram[own * size : (own + 1) * size], buffers.sources, similarities)
+    fill_slots(buffers.rows[own], buffers.sources, x)
+    fill_slots(state.gram[own * size : (own + 1) * size], buffers.sources, similarities)
     _mirror(own, similarities, state)
 
 

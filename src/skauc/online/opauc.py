@@ -11,8 +11,8 @@ from skauc.online.base import LinearOnlineClassifier
 from skauc.online.sketch import sketch_product, sketch_row
 from skauc.online.statistics import (
     add_outer,
+    add_to_mean,
     average_in,
-    count,
     difference,
     dot,
     pair_gradient,
@@ -180,7 +180,7 @@ def full_pass(X, own, state, eta, lam):
     """Update the state with full covariances."""
     for t in range(len(X)):
         x, k = X[t], own[t]
-        innovation = count(x, k, state.n_seen, state.means)
+        innovation = add_to_mean(x, k, state.n_seen, state.means)
         state.traces[k] += dot(innovation, innovation)
         add_outer(state.scatter[k], innovation)
         _descend(x, k, state, product(state.scatter[1 - k], state.weights), eta, lam)
@@ -191,7 +191,7 @@ def sketched_pass(X, own, state, eta, lam):
     """Update the state with sketches of the covariances."""
     for t in range(len(X)):
         x, k = X[t], own[t]
-        innovation = count(x, k, state.n_seen, state.means)
+        innovation = add_to_mean(x, k, state.n_seen, state.means)
         state.traces[k] += dot(innovation, innovation)
         sketch_row(state.sketch, state.n_rows, k, innovation)
         opposite = state.sketch[1 - k, : state.n_rows[1 - k]]

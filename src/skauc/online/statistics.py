@@ -16,7 +16,7 @@ from skauc.compiling import compiled_fast as compiled
 
 
 @compiled
-def count(x, own, n_seen, means):
+def add_to_mean(x, own, n_seen, means):
     """Add a row to the mean of its class; return the vector a for which a a' updates the scatter.
 
     The scatter is the sum of (x - c)(x - c)' over the rows of a class, which is T times its

@@ -24,7 +24,7 @@ MOST_EXAMPLES = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class ColumnPlan:
     """The part that a column goes to, and the levels or words that it keeps there."""
 
     part: str
@@ -38,7 +38,7 @@ class UsedColumn:
     name: str
     type: ColumnType
     values: np.ndarray
-    plan: Plan
+    plan: ColumnPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,9 @@ def _report(name: str, found: ColumnType | None, dropped: str | None, n_missing:
     }
 
 
-def _choose_plan(values: np.ndarray, kind: str, has_target: bool, is_chosen: bool) -> Plan | str:
+def _choose_plan(
+    values: np.ndarray, kind: str, has_target: bool, is_chosen: bool
+) -> ColumnPlan | str:
     """Return the plan for a column, or the reason why it is dropped.
 
     Row numbers are kept if the user has chosen the kind.
@@ -113,18 +115,18 @@ def _choose_plan(values: np.ndarray, kind: str, has_target: bool, is_chosen: boo
         return "has one value only"
     if kind == "text":
         words = _frequent_words(values)
-        return Plan("words", words) if len(words) else "is text in which no word recurs"
+        return ColumnPlan("words", words) if len(words) else "is text in which no word recurs"
     if kind == "numeric" and not is_chosen and _numbers_the_rows(values):
         return "only numbers the rows"
     if kind != "category":
-        return Plan(kind)
+        return ColumnPlan(kind)
     counts = import_pandas().Series(values).value_counts()
     levels = counts.index[counts >= FEWEST_ROWS].to_numpy(dtype=object)
     if len(levels) == 0:
         return f"has no level in {FEWEST_ROWS} rows"
     if len(levels) <= MOST_ONE_HOT or not has_target:
-        return Plan("levels", np.sort(levels[:MOST_ONE_HOT]))
-    return Plan("target", np.sort(levels[:MOST_LEVELS]))
+        return ColumnPlan("levels", np.sort(levels[:MOST_ONE_HOT]))
+    return ColumnPlan("target", np.sort(levels[:MOST_LEVELS]))
 
 
 def _is_constant(values: np.ndarray) -> bool:

@@ -22,7 +22,7 @@ from skauc.support import quiet_overflow
 from skauc.validation import check_integer, check_n_jobs, check_positive, is_sequence
 
 if TYPE_CHECKING:
-    from skauc.rank_svm.problem import Solution
+    from skauc.rank_svm.problem import RankingSolution
 
 
 GRADES_NEED_QUERIES = " If they are grades, pass `qid`: zeros if there are no queries."
@@ -329,14 +329,16 @@ def _warn_of_skipped(queries: Queries) -> None:
         )
 
 
-def _make_model(solution: Solution, kernel: Kernel, rows: Rows, indices: np.ndarray) -> Model:
+def _make_model(
+    solution: RankingSolution, kernel: Kernel, rows: Rows, indices: np.ndarray
+) -> Model:
     """Return the model of the rows whose coefficients are not zero, without a threshold."""
     coef = solution.place.coef
     support = np.flatnonzero(coef)
     return Model(kernel, rows[support], indices[support], coef[support], None, 0.0, 0)
 
 
-def _attributes(solution: Solution, model: Model) -> dict:
+def _attributes(solution: RankingSolution, model: Model) -> dict:
     """Return the fitted attributes."""
     return {
         **support_attributes(model),

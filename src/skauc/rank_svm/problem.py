@@ -107,7 +107,7 @@ class RankingProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class RankingSolution:
     """The last iterate, and the same after polishing if that does not harm the objective."""
 
     place: RankingPlace
@@ -115,7 +115,7 @@ class Solution:
     n_iter: int
 
 
-def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
+def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> RankingSolution:
     """Minimise until the gradient is ``tol`` times its first length and polishing does no harm."""
     start = np.zeros((2, len(problem.preferences)))
     first = math.nan
@@ -127,7 +127,7 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
         if length <= tol * first:
             polished = problem.polish(place)
             if _is_harmless(polished, place):
-                return Solution(polished, place, n_iter)
+                return RankingSolution(polished, place, n_iter)
     polished = problem.polish(place)
     if n_iter == max_iter:
         warnings.warn(
@@ -139,7 +139,7 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> Solution:
             ConvergenceWarning,
             stacklevel=2,
         )
-    return Solution(polished if _is_harmless(polished, place) else place, place, n_iter)
+    return RankingSolution(polished if _is_harmless(polished, place) else place, place, n_iter)
 
 
 def _check_magnitude(problem: RankingProblem, start: RankingPlace) -> None:
@@ -166,7 +166,7 @@ def fit_ranking(
     max_iter: int,
     cache_size: float,
     n_jobs=None,
-) -> Solution:
+) -> RankingSolution:
     """Solve for these rows, with C_pair = C * (weight of the rows) / (weight of the pairs).
 
     Products of two weights must not underflow. Dividing the weights by a power of two and

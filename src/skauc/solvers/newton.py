@@ -98,7 +98,7 @@ def minimise(
         if promised <= 1e-14 * point.value:
             return Minimum(point, n_iter)
         line = objective.direction(direction)
-        length, point = search(objective, point, direction, line, slope=-2 * promised)
+        length, point = halving_search(objective, point, direction, line, slope=-2 * promised)
         is_small = promised <= tol * point.value
         if length == 0 or (is_small and (length == 1 or was_small)):
             return Minimum(point, n_iter)
@@ -114,7 +114,7 @@ def minimise(
     return Minimum(point, max_iter)
 
 
-def search(
+def halving_search(
     objective: Objective,
     point: Point,
     direction: np.ndarray,

@@ -15,7 +15,7 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
 from skauc.sparse.plan import Parameters, retraining_sizes
 from skauc.sparse.scoring import Setting
-from skauc.sparse.search import Grid
+from skauc.sparse.search import SearchGrid
 
 # Most bytes, and most floating point operations (about a minute on two cores), of one fit.
 MOST_BYTES = 4 << 30
@@ -62,7 +62,7 @@ def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) ->
     return Cost(float(n_bytes), float(n_operations))
 
 
-def affordable(grid: Grid, base: Parameters, rows: TrainingData) -> Grid:
+def affordable(grid: SearchGrid, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return the grid without what exceeds the budget, and warn about what is left out.
 
     Nothing is left out that has no alternative; if it takes too much memory, raise an error.

@@ -30,9 +30,9 @@ from skauc.sparse.progress import SearchLog
 from skauc.sparse.scoring import Setting
 from skauc.sparse.search import (
     FEW_ROWS,
-    Grid,
     Scores,
     Search,
+    SearchGrid,
     budget_for,
     choose,
     expected_jobs,
@@ -60,7 +60,7 @@ DEFAULT_GAMMAS = (1.0, 0.25, 4.0, 0.0625, (0.04, 0.2, 1.0, 5.0))
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is judged by its mean AUC over the folds. The smallest model within one standard
+    Every setting is scored by its mean AUC over the folds. The smallest model within one standard
     error of the best is chosen and fitted to all rows. The standard error is that of the
     difference from the best, fold by fold, and 0.0005 at least. Ties are broken in this order:
     fewest centres, rank-scaled features (robust to outliers), unrefined, no linear term.
@@ -239,13 +239,13 @@ class SparseKernelAUCCV(PathClassifier):
             self._refit(search, chosen, score, log)
         return self
 
-    def _warn_if_unscaled(self, grid: Grid, rows: TrainingData) -> None:
+    def _warn_if_unscaled(self, grid: SearchGrid, rows: TrainingData) -> None:
         """Warn about features of very different spreads, if no other scaling is tried."""
         if {setting.scaling for setting in grid.settings} == {None} and not rows.is_sparse:
             mean, variance = feature_statistics(rows)
             warn_if_unscaled(mean, np.sqrt(variance), getattr(self, "feature_names_in_", None))
 
-    def _as_asked_for(self, setting: Setting, grid: Grid, search: Search) -> Setting:
+    def _as_asked_for(self, setting: Setting, grid: SearchGrid, search: Search) -> Setting:
         """Return the setting of an interrupted search, refined if all settings were to be."""
         if False in grid.refine or setting.refine:
             return setting
@@ -330,7 +330,7 @@ class SparseKernelAUCCV(PathClassifier):
             if not _is_auto(getattr(self, name)):
                 check(getattr(self, name))
 
-    def _grid(self, base: Parameters, rows: TrainingData) -> Grid:
+    def _grid(self, base: Parameters, rows: TrainingData) -> SearchGrid:
         """Return what is tried on these rows."""
         scalings = self._scalings(rows)
         settings = tuple(
@@ -348,7 +348,7 @@ class SparseKernelAUCCV(PathClassifier):
         )
         refine = (False, True) if _is_auto(self.refine) else (bool(self.refine),)
         steps = None if _is_auto(self.refine) or not self.refine else self.refine
-        grid = Grid(settings, self._sorted_cs(), refine, self._rotations(rows), steps)
+        grid = SearchGrid(settings, self._sorted_cs(), refine, self._rotations(rows), steps)
         is_here = isinstance(rows, TrainingData) and rows.device is None
         return affordable(grid, base, rows) if is_here else grid
 

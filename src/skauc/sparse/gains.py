@@ -65,7 +65,7 @@ class QuadraticModel:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Gains:
     """Per candidate: the gain, and the move of all weights as a column, its own weight last."""
 
     gains: np.ndarray
@@ -73,19 +73,19 @@ class Verdict:
     factor_rows: np.ndarray | None = None
 
 
-class Judge(Protocol):
-    """What finds the gains of candidates for `skauc.sparse.selection.Selector`."""
+class GainRule(Protocol):
+    """A rule that computes the gains of candidates for `skauc.sparse.selection.Selector`."""
 
     def model(self, objective: Objective, point: Point) -> QuadraticModel | None:
-        """Return what the judge keeps of a retrained model until the next retraining."""
+        """Return what the rule keeps of a retrained model until the next retraining."""
 
-    def judge(
+    def evaluate(
         self,
         objective: Objective,
         point: Point,
         model: QuadraticModel | None,
         candidates: Candidates,
-    ) -> Verdict:
+    ) -> Gains:
         """Return the gains and moves of the candidates."""
 
 
@@ -102,13 +102,13 @@ class NewtonLine:
     def model(self, objective, point):
         """Keep nothing."""
 
-    def judge(self, objective, point, model, candidates) -> Verdict:
+    def evaluate(self, objective, point, model, candidates) -> Gains:
         """Use current slopes and current curvatures."""
         state, engine = point.state, objective.engine
         question = self.question(candidates.kernel, candidates.centres, 0)
         along = engine.ask(question, state, state)
         slopes, curvatures = _regularised(objective, point, candidates, along)
-        return Verdict(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
+        return Gains(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
 
 
 class OrthogonalNewton:
@@ -128,7 +128,7 @@ class OrthogonalNewton:
         """Factor the Hessian."""
         return QuadraticModel(point.state, factorise(objective.hessian(point)))
 
-    def judge(self, objective, point, model, candidates) -> Verdict:
+    def evaluate(self, objective, point, model, candidates) -> Gains:
         """Use the Schur complement of the curvature of each candidate."""
         projection = candidates.projection
         question = CandidateGains(candidates.kernel, candidates.centres, len(point.weights))
@@ -146,7 +146,7 @@ class OrthogonalNewton:
         moves[:-1] -= _solve(model.factor, rest[:, None] + cross * steps, trans="T")
         rows = cross - model.factor.T @ projection.coordinates
         factor_rows = np.vstack((rows, np.sqrt(own))) / projection.norms
-        return Verdict(slopes**2 / (2 * own), moves, factor_rows)
+        return Gains(slopes**2 / (2 * own), moves, factor_rows)
 
 
 def _regularised(
@@ -168,13 +168,13 @@ class LineMinimum:
     def model(self, objective, point):
         """Keep nothing."""
 
-    def judge(self, objective, point, model, candidates) -> Verdict:
+    def evaluate(self, objective, point, model, candidates) -> Gains:
         """Use the exact decrease."""
         results = [
             self._minimise_along(objective, point, candidates, i) for i in range(len(candidates))
         ]
         gains, steps = np.array(results).T
-        return Verdict(gains, candidates.columns * steps)
+        return Gains(gains, candidates.columns * steps)
 
     @staticmethod
     def _minimise_along(objective, point, candidates, i, max_iter=30, tol=1e-6):
@@ -215,7 +215,7 @@ class Exhaustive:
     def model(self, objective, point):
         """Keep nothing."""
 
-    def judge(self, objective, point, model, candidates) -> Verdict:
+    def evaluate(self, objective, point, model, candidates) -> Gains:
         """Use the exact decrease."""
         projection = candidates.projection
         gains, moves = [], []
@@ -228,4 +228,4 @@ class Exhaustive:
             found = self.minimise(objective, start).point
             gains.append(point.value - found.value)
             moves.append(found.weights - start)
-        return Verdict(np.array(gains), np.array(moves).T)
+        return Gains(np.array(gains), np.array(moves).T)

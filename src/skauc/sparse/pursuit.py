@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.solvers.newton import Minimum, Point, search
+from skauc.solvers.newton import Minimum, Point, halving_search
 from skauc.sparse.basis import Basis
 from skauc.sparse.gains import QuadraticModel
 from skauc.sparse.objective import Objective
@@ -40,17 +40,17 @@ class Pursuit:
     def retrain(self, weights: np.ndarray) -> Iterate:
         """Optimise all coefficients, starting from ``weights``."""
         minimum = self.minimise(self.objective, weights)
-        model = self.selector.judge.model(self.objective, minimum.point)
+        model = self.selector.rule.model(self.objective, minimum.point)
         return Iterate(minimum.point, model, minimum.n_iter, is_retrained=True)
 
     def resume(self, weights: np.ndarray) -> Iterate:
         """Return the iterate of coefficients that are optimal already."""
         point = self.objective.at(weights)
-        model = self.selector.judge.model(self.objective, point)
+        model = self.selector.rule.model(self.objective, point)
         return Iterate(point, model, 0, is_retrained=True)
 
     def add(self, iterate: Iterate) -> Iterate:
-        """Choose a centre, add its column, and take the step that was judged best.
+        """Choose a centre, add its column, and take the step with the largest gain.
 
         Return ``iterate`` itself if no independent candidate is left.
         """
@@ -68,7 +68,7 @@ class Pursuit:
         )
         widened = Point(np.append(point.weights, 0.0), point.value, point.state)
         line = self.objective.engine.direction(choice.move)
-        _, moved = search(self.objective, widened, choice.move, line, slope=0.0)
+        _, moved = halving_search(self.objective, widened, choice.move, line, slope=0.0)
         return Iterate(moved, choice.model, 0, is_retrained=False)
 
 

@@ -70,7 +70,7 @@ class Job:
     """One structure on one fold.
 
     The basis is pursued at the middle one of ``Cs`` and retrained at the sizes of the schedule
-    ``retrain``. Every ``judged_every``-th of these sizes is scored, counted from the last.
+    ``retrain``. Every ``scored_every``-th of these sizes is scored, counted from the last.
     """
 
     setting: Setting
@@ -78,7 +78,7 @@ class Job:
     Cs: tuple[float, ...]
     n_candidates: int
     retrain: str
-    judged_every: int = 2
+    scored_every: int = 2
 
     def parameters(self, base: Parameters) -> Parameters:
         """Return the parameters of the fit."""
@@ -87,12 +87,12 @@ class Job:
         return replace(base, **{**self.setting.parameters(), "C": C, "selection": selection})
 
     @property
-    def judged(self) -> list[int]:
+    def scored_sizes(self) -> list[int]:
         """The sizes to score, in ascending order."""
         if self.setting.refine:
             return refined_sizes(self.setting.n_basis)
         sizes = sorted(retraining_sizes(self.retrain, self.setting.n_basis))
-        return sizes[:: -self.judged_every][::-1]
+        return sizes[:: -self.scored_every][::-1]
 
 
 def score_job(
@@ -106,7 +106,8 @@ def score_job(
     """
     by_size = scores_by_size(base, rows, fold, job, seed)
     last = max(size for size, _ in by_size)
-    beyond = {(size, C): by_size[last, C] for size in job.judged if size > last for C in job.Cs}
+    larger = [size for size in job.scored_sizes if size > last]
+    beyond = {(size, C): by_size[last, C] for size in larger for C in job.Cs}
     return {
         replace(job.setting, C=C, n_basis=size): auc
         for (size, C), auc in {**by_size, **beyond}.items()
@@ -132,7 +133,7 @@ class SolveForEachC:
     """A stage that solves for other Cs on the columns of a pursuit, from size to size."""
 
     Cs: tuple[float, ...]
-    judged: list[int]
+    scored_sizes: list[int]
     found: BySize = field(default_factory=dict)
     grows: bool = False
     saves: bool = False
@@ -155,11 +156,11 @@ class SolveForEachC:
         return state
 
     def _sizes(self, state: FitState) -> list[int]:
-        """Return the last size, and the judged sizes that are not too small."""
+        """Return the last size, and the scored sizes that are not too small."""
         sizes = [record.n_basis for record in state.records]
         last = sizes[-1]
         smallest = min(SMALLEST_BASIS, last)
-        return [n for n in sizes if n == last or (n in self.judged and n >= smallest)]
+        return [n for n in sizes if n == last or (n in self.scored_sizes and n >= smallest)]
 
 
 def _score_pursued(base: Parameters, rows: TrainingData, fold: Fold, job: Job, seed: int) -> BySize:
@@ -169,7 +170,7 @@ def _score_pursued(base: Parameters, rows: TrainingData, fold: Fold, job: Job, s
         ranks = RankScaling.of(fold.training(rows), job.setting.scaling)
         part = part.transformed(ranks.transform)
     plan, part = make_plan(replace(job.parameters(base), scaling=None), part)
-    solve = SolveForEachC(job.Cs, job.judged)
+    solve = SolveForEachC(job.Cs, job.scored_sizes)
     fit_path(
         part,
         plan,

@@ -127,7 +127,7 @@ NO_SCORES = Scores({})
 
 
 @dataclass(frozen=True)
-class Grid:
+class SearchGrid:
     """What is searched: one setting per structure, the Cs, and whether to refine and rotate."""
 
     settings: tuple[Setting, ...]
@@ -201,7 +201,7 @@ class Survivor:
     Cs: tuple[float, ...]
 
 
-def run_search(search: Search, grid: Grid) -> Scores:
+def run_search(search: Search, grid: SearchGrid) -> Scores:
     """Screen the structures, follow the best to the end, then refine, rotated or not."""
     best = replace(grid.settings[0], C=grid.Cs[len(grid.Cs) // 2])
     scores = NO_SCORES
@@ -214,7 +214,7 @@ def run_search(search: Search, grid: Grid) -> Scores:
     return scores
 
 
-def expected_jobs(search: Search, grid: Grid) -> dict[str, int]:
+def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
     """Return an upper bound of the number of jobs of each stage."""
     n_first, n_folds = search.n_first, len(search.folds)
     n_settings, n_scalings = len(grid.settings), len({s.scaling for s in grid.settings})
@@ -242,7 +242,7 @@ def expected_jobs(search: Search, grid: Grid) -> dict[str, int]:
 # -- screen and follow ------------------------------------------------------------------------
 
 
-def screen(search: Search, grid: Grid) -> Scores:
+def screen(search: Search, grid: SearchGrid) -> Scores:
     """Score all structures with a small basis, on samples of the first folds."""
     budget = search.budget
     small = [replace(s, n_basis=int(min(s.n_basis, budget.screening_basis))) for s in grid.settings]
@@ -267,7 +267,7 @@ def screen(search: Search, grid: Grid) -> Scores:
     return compare("screen, linear term", others, scores)
 
 
-def survivors_of(search: Search, grid: Grid, screened: Scores) -> list[Survivor]:
+def survivors_of(search: Search, grid: SearchGrid, screened: Scores) -> list[Survivor]:
     """Return the best structures, each with the Cs around its best one."""
     survivors = []
     means = {s: np.mean(list(by.values())) for s, by in screened.by_setting.items()}
@@ -317,7 +317,7 @@ def _ranked_structures(scores: dict[Setting, np.ndarray]) -> list[Structure]:
 # -- refine -----------------------------------------------------------------------------------
 
 
-def starts_of(search: Search, grid: Grid, best: Setting) -> list[Setting]:
+def starts_of(search: Search, grid: SearchGrid, best: Setting) -> list[Setting]:
     """Return what refinement starts from: the best setting, and plain kernels."""
     starts = [best]
     if search.budget.starts_plainly:
@@ -329,7 +329,7 @@ def starts_of(search: Search, grid: Grid, best: Setting) -> list[Setting]:
     return [replace(start, rotate=rotate) for start in distinct for rotate in grid.rotate]
 
 
-def refine(search: Search, grid: Grid, starts: list[Setting], scores: Scores) -> Scores:
+def refine(search: Search, grid: SearchGrid, starts: list[Setting], scores: Scores) -> Scores:
     """Refine on the first fold, the first few, all: each time what is not far behind."""
     n_folds = len(search.folds)
     if search.rows.n_rows > 2 * SCREENING_ROWS:
@@ -399,7 +399,7 @@ def _plain_settings(settings: Sequence[Setting]) -> list[Setting]:
 # -- choose -----------------------------------------------------------------------------------
 
 
-def choose(search: Search, grid: Grid, scores: Scores) -> tuple[Setting, float]:
+def choose(search: Search, grid: SearchGrid, scores: Scores) -> tuple[Setting, float]:
     """Return the simplest setting that is as good as the best, and its mean."""
     complete = scores.on_first(len(search.folds))
     chosen = simplest({s: by for s, by in complete.items() if bool(s.refine) in grid.refine})

@@ -31,7 +31,7 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.gains import (
     Candidates,
     Exhaustive,
-    Judge,
+    GainRule,
     LineMinimum,
     NewtonLine,
     OrthogonalNewton,
@@ -71,11 +71,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Selector:
-    """A source of candidates, a judge, and optionally a rough judge for a shortlist."""
+    """A source of candidates, a gain rule, and optionally a rough rule for a shortlist."""
 
     draw: Draw
-    judge: Judge
-    screen: Judge | None = None
+    rule: GainRule
+    screen: GainRule | None = None
 
     def next(
         self, objective: Objective, basis: Basis, point: Point, model: QuadraticModel | None
@@ -90,15 +90,15 @@ class Selector:
 
     def _best(self, objective, point, model, candidates: Candidates) -> Choice:
         candidates = self._shortlist(objective, point, model, candidates)
-        verdict = self.judge.judge(objective, point, model, candidates)
-        most = verdict.gains.max()
+        found = self.rule.evaluate(objective, point, model, candidates)
+        most = found.gains.max()
         if not np.isfinite(most):
             raise InvalidDataError(KERNEL_OVERFLOW)
-        best = int(np.flatnonzero(verdict.gains >= most - _TIE * abs(most))[0])
+        best = int(np.flatnonzero(found.gains >= most - _TIE * abs(most))[0])
         extended = None
         if model is not None:
-            assert verdict.factor_rows is not None  # a judge that has a model extends it
-            extended = model.extend(verdict.factor_rows[:, best])
+            assert found.factor_rows is not None  # a rule that keeps a model extends it
+            extended = model.extend(found.factor_rows[:, best])
         return Choice(
             candidates.kernel,
             candidates.width,
@@ -106,8 +106,8 @@ class Selector:
             int(candidates.indices[best]),
             candidates.projection.coordinates[:, best],
             float(candidates.projection.norms[best]),
-            verdict.moves[:, best],
-            float(verdict.gains[best]),
+            found.moves[:, best],
+            float(found.gains[best]),
             extended,
         )
 
@@ -116,7 +116,7 @@ class Selector:
         is_long = len(candidates) > 2 * _SHORTLIST
         if self.screen is None or not objective.engine.screens or not is_long:
             return candidates
-        gains = self.screen.judge(objective, point, model, candidates).gains
+        gains = self.screen.evaluate(objective, point, model, candidates).gains
         return candidates.part(np.sort(np.argsort(-gains, kind="stable")[:_SHORTLIST]))
 
     def _candidates(self, basis: Basis, width: int) -> Candidates | None:
@@ -146,14 +146,14 @@ def make_selector(
         return Selector(_landmarks(engine, n_basis, random_state), NewtonLine())
     if selection == "random":
         return Selector(_rows(engine, 1, random_state), NewtonLine())
-    judges: dict[str, tuple[Judge, ...]] = {
+    rules: dict[str, tuple[GainRule, ...]] = {
         # Not screened: its curvatures are differences, and a sample cost 0.002 to 0.005 of AUC.
         "orthogonal": (OrthogonalNewton(),),
         "greedy": (NewtonLine(), NewtonLine(ScreenedGains)),
         "exact": (LineMinimum(),),
         "exhaustive": (Exhaustive(minimise),),
     }
-    return Selector(_rows(engine, n_candidates, random_state), *judges[selection])
+    return Selector(_rows(engine, n_candidates, random_state), *rules[selection])
 
 
 def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:

@@ -92,7 +92,7 @@ class Interrupt(_progress.Tick):
 from contextlib import contextmanager
 @contextmanager
 def watch(stage, n_tasks=None):
-    yield (Interrupt(_progress.State(stage)),) if n_tasks else ()
+    yield (Interrupt(_progress.StageProgress(stage)),) if n_tasks else ()
 
 fit.watch = watch
 main()

@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 
 from skauc.app.cli import bars, progress
-from skauc.app.cli.progress import State, Tick, count_rows, watch
+from skauc.app.cli.progress import StageProgress, Tick, count_rows, watch
 from skauc.sparse import SparseKernelAUC
 
 
 def half_done():
     """Four of eight tasks, the first after 14 seconds and two seconds for each of the others."""
-    state = State("Tuning", 8, n_done=4, detail="gamma=[0.1, 1]", best_auc=0.87654)
+    state = StageProgress("Tuning", 8, n_done=4, detail="gamma=[0.1, 1]", best_auc=0.87654)
     state.started = time.monotonic() - 20
     state._first = (1, time.monotonic() - 6)
     return state
@@ -24,12 +24,15 @@ def half_done():
 def test_a_line_tells_all_that_is_known():
     line = "Tuning: 4 of 8 steps, gamma=[0.1, 1], best AUC 0.8765, 20 s, about 8 s left"
     assert half_done().line() == line
-    assert State("Tuning").line() == "Tuning: 0 s"
-    assert State("Scoring rows", unit="rows", n_done=5000).line() == "Scoring rows: 5,000 rows, 0 s"
+    assert StageProgress("Tuning").line() == "Tuning: 0 s"
+    assert (
+        StageProgress("Scoring rows", unit="rows", n_done=5000).line()
+        == "Scoring rows: 5,000 rows, 0 s"
+    )
 
 
 def test_a_callback_reads_what_an_estimator_offers():
-    state = State("Tuning")
+    state = StageProgress("Tuning")
     tick = Tick(state)
     tick(SimpleNamespace(), 1, None)
     assert (state.n_done, state.n_tasks, state.best_auc, state.detail) == (1, None, None, "")
@@ -42,7 +45,7 @@ def test_a_callback_reads_what_an_estimator_offers():
 def test_a_fit_counts_its_centres():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    state = State("Adding centres")
+    state = StageProgress("Adding centres")
     model = SparseKernelAUC(5, random_state=0)
     model.set_callbacks(Tick(state))
     model.fit(X, X[:, 0] > 0.5)

@@ -22,13 +22,13 @@ from skauc.app.cli.output import duration
 from skauc.app.cli.text import printable
 
 if TYPE_CHECKING:
-    from skauc.app.cli.progress import State
+    from skauc.app.cli.progress import StageProgress
 
 
 class _StateColumn(ProgressColumn):
     """The number of tasks, what is being tried, the best AUC and the time left."""
 
-    def __init__(self, state: State):
+    def __init__(self, state: StageProgress):
         super().__init__()
         self.state = state
 
@@ -44,7 +44,7 @@ class _StateColumn(ProgressColumn):
 
 
 @contextmanager
-def shown_as_bar(state: State) -> Iterator[Callable[[], None]]:
+def shown_as_bar(state: StageProgress) -> Iterator[Callable[[], None]]:
     """Show a bar on standard error until the stage ends; yield what updates it."""
     stage = TextColumn("{task.description}", markup=False)
     columns = SpinnerColumn(), stage, BarColumn(24), _StateColumn(state), TimeElapsedColumn()

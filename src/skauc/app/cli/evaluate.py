@@ -21,8 +21,8 @@ from skauc.app.cli.options import (
     finite,
 )
 from skauc.app.cli.output import (
-    count,
     evaluation_as_dict,
+    format_count,
     print_json,
     print_points,
     print_scores,
@@ -95,7 +95,7 @@ def evaluate(
     if json:
         print_json(evaluation_as_dict(evaluation))
         return
-    positives = f"{count(evaluation.n_positive)} of them {opened.facts.labels[1]}"
+    positives = f"{format_count(evaluation.n_positive)} of them {opened.facts.labels[1]}"
     tell(f"{evaluation.n_rows:,} rows, {positives}")
     tell()
     print_scores(evaluation)

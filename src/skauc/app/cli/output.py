@@ -76,7 +76,7 @@ def brief(value) -> str:
     return str(value)
 
 
-def count(value: float) -> str:
+def format_count(value: float) -> str:
     """Return a number of rows, or a sum of weights."""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
@@ -132,9 +132,9 @@ def print_points(points: list[OperatingPoint]) -> None:
         else (
             point.wanted,
             f"{point.threshold:.6g}",
-            count(point.true_positives),
-            count(point.false_negatives),
-            count(point.false_positives),
+            format_count(point.true_positives),
+            format_count(point.false_negatives),
+            format_count(point.false_positives),
             number(point.recall, 3),
             number(point.precision, 3),
         )

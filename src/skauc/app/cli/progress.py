@@ -17,7 +17,7 @@ MOST_LINE_SECONDS = 60.0
 
 
 @dataclass
-class State:
+class StageProgress:
     """How far a stage is.
 
     Attributes
@@ -91,7 +91,7 @@ class Tick:
     AUC so far from the attribute ``search_progress_``.
     """
 
-    def __init__(self, state: State, show: Callable[[], None] = lambda: None):
+    def __init__(self, state: StageProgress, show: Callable[[], None] = lambda: None):
         self.state, self.show = state, show
 
     def __call__(self, estimator, n_done: int, n_tasks: int | None) -> None:
@@ -128,7 +128,7 @@ class Tick:
 @contextmanager
 def watch(stage: str, n_tasks: int | None = None) -> Iterator[tuple[Tick, ...]]:
     """Show a stage while it lasts; yield the callbacks that report to it."""
-    state = State(stage, n_tasks)
+    state = StageProgress(stage, n_tasks)
     with _shown(state) as show:
         yield (Tick(state, show),)
 
@@ -136,7 +136,7 @@ def watch(stage: str, n_tasks: int | None = None) -> Iterator[tuple[Tick, ...]]:
 @contextmanager
 def count_rows(stage: str) -> Iterator[Callable[[int], None]]:
     """Show a number of rows that grows; yield the function that adds to it."""
-    state = State(stage, unit="rows")
+    state = StageProgress(stage, unit="rows")
     with _shown(state) as show:
 
         def add(n_rows: int) -> None:
@@ -147,7 +147,7 @@ def count_rows(stage: str) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def _shown(state: State) -> Iterator[Callable[[], None]]:
+def _shown(state: StageProgress) -> Iterator[Callable[[], None]]:
     """Show a state while it lasts; yield the function to call when it has changed."""
     if sys.stderr.isatty():
         from skauc.app.cli.bars import shown_as_bar

@@ -15,13 +15,13 @@ from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Rows, is_sparse
 from skauc.losses import pairs
-from skauc.scratch import ThreadBench
+from skauc.scratch import ThreadScratch
 from skauc.support import row_slices, rows_per_block
 
 
 @compiled_fast
 def augment(rows, origin, roots, out):
-    """Write [x, |x|^2, 1] with x = roots * (row - origin): `Workbench.augment` in one loop."""
+    """Write [x, |x|^2, 1] with x = roots * (row - origin): `ScratchArrays.augment` in one loop."""
     n_features = rows.shape[1]
     for i in range(rows.shape[0]):
         square = out.dtype.type(0)
@@ -34,7 +34,7 @@ def augment(rows, origin, roots, out):
         out[i, n_features + 1] = 1
 
 
-class CompiledBench(ThreadBench):
+class CompiledScratch(ThreadScratch):
     """Scratch arrays; rows are augmented in one compiled loop."""
 
     def augment(
@@ -60,7 +60,7 @@ class CPUBlock(Block):
         self.X, self.positive, self.columns = X, positive, columns
         self.n_rows, self.n_features = X.shape
         self.threads, self.policy = threads, policy
-        self.scratch = CompiledBench()
+        self.scratch = CompiledScratch()
         # For the samples of `skauc.engines.passes.gains.ScreenedGains`.
         self.random_state = np.random.RandomState(0)
         self.weigh(*weightings)

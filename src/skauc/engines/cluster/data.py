@@ -1,4 +1,4 @@
-"""Training data on a cluster, with the methods of `TrainingData`."""
+"""Training data that is distributed over a cluster, with the methods of `TrainingData`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skauc.engines.cluster.pool import Pool, add_arrays
 
 @dataclass(frozen=True, eq=False)
 class ClusterData:
-    """Blocks of rows, each the future of a `TrainingData`, in the order of the rows."""
+    """Blocks of rows in the order of the rows. Each block is a future of a `TrainingData`."""
 
     pool: Pool
     blocks: Sequence[Future]
@@ -31,7 +31,7 @@ class ClusterData:
         return sum(self.block_rows)
 
     def add_up(self, sums: Callable, *arguments):
-        """Return ``sums(rows, *arguments)``, added up over the blocks."""
+        """Return the sum of ``sums(rows, *arguments)`` over the blocks."""
         parts = self.pool.each("data", tasks.apply, self.blocks, function=sums, arguments=arguments)
         return self.pool.fetch(self.pool.total("data", parts, add_arrays))
 
@@ -48,11 +48,11 @@ class ClusterData:
         )
 
     def transformed(self, transform: Callable) -> ClusterData:
-        """Return the same rows with other features."""
+        """Return the same rows with transformed features."""
         parts = self.pool.each("scale", tasks.transform, self.blocks, function=transform)
         return replace(self, blocks=self.pool.start(parts))
 
     def without(self, chosen: Callable) -> ClusterData:
-        """Return the same rows, with weight zero for the chosen ones."""
+        """Return the same rows, with weight zero for the rows for which ``chosen`` returns True."""
         parts = self.pool.each("without", tasks.without, self.blocks, chosen=chosen)
         return replace(self, blocks=self.pool.start(parts))

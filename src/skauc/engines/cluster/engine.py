@@ -75,7 +75,7 @@ class ClusterEngine(Engine[ClusterState]):
         held = {"chosen": chosen, "device": self.pool.device, "policy": self._policy}
         parts = self.pool.each("hold-out", tasks.hold_out, self._data.blocks, **held)
         self.blocks = self.pool.start(parts)
-        counts = self.pool.fetch_all(self.pool.each("count", tasks.count_rows, self.blocks))
+        counts = self.pool.fetch_all(self.pool.each("count", tasks.row_counts, self.blocks))
         n_counting, positive, negative = zip(*counts, strict=True)
         self._counting_ends = np.cumsum(n_counting)
         self.n_counting = int(self._counting_ends[-1])
@@ -175,7 +175,7 @@ class ClusterEngine(Engine[ClusterState]):
     def _answer(self, question: Pass, *states: tuple[Sequence, Any]) -> Delayed:
         """Describe the answer: the pass on every block, the sum, and what is made of it."""
         given = None if question.before is None else self._answer(question.before, *states)
-        name, described = type(question).__name__.lower(), self.pool.described(question)
+        name, described = type(question).__name__.lower(), self.pool.argument(question)
         last = 1 if question.first_block_only else len(self.blocks)
         blocks: list[Sequence] = [self.blocks, self._columns]
         for scores, shared in states:

@@ -1,4 +1,4 @@
-"""The workers of a dask client: named tasks over blocks, and tree reductions."""
+"""Run named tasks over blocks, and tree reductions, on the workers of a dask client."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from distributed.comm import CommClosedError
 from skauc.engines import GPU_VARIABLE, gpu_engine
 from skauc.exceptions import ClusterLostError, InvalidParameterError
 
-# Partial results that one task adds up.
+# Number of partial results that one task adds up.
 FAN_IN = 8
-# Descriptions above this many bytes travel from worker to worker, once to each.
+# Arguments above this many bytes are stored on a worker, and the other workers copy them once.
 INLINE_BYTES = 1 << 15
 
 
 class Pool:
-    """The workers of a client, which run tasks over blocks.
+    """The workers of a client. They run tasks over blocks.
 
-    ``device`` is the device that each worker takes its blocks to, None for the CPU.
+    Each worker moves its blocks to ``device``, or keeps them on the CPU if it is None.
     """
 
     def __init__(self, client: Client, device: str | None = None):
@@ -38,24 +38,24 @@ class Pool:
         self._numbers = count()
 
     def each(self, name: str, function: Callable, /, *blocks: Sequence, **small) -> list[Delayed]:
-        """Describe one task per block; ``small`` descriptions are the same for all."""
-        small = {key: self.described(value) for key, value in small.items()}
+        """Return one delayed task per block. All tasks get the same ``small`` arguments."""
+        small = {key: self.argument(value) for key, value in small.items()}
         return [self.one(name, function, *values, **small) for values in zip(*blocks, strict=True)]
 
     def one(self, name: str, function: Callable, /, *values, **small) -> Delayed:
-        """Describe one task; values may be lists of futures."""
+        """Return one delayed task. Its values may be lists of futures."""
         return delayed(function, pure=False, traverse=False)(
             *values, **small, dask_key_name=self._key(name)
         )
 
     def value(self, name: str, value) -> Delayed:
-        """Describe a value of the client, to be kept by a worker."""
+        """Return a delayed task that stores a value of the client on a worker."""
         return delayed(value, name=self._key(name), traverse=False)
 
     def total(
         self, name: str, parts: Sequence, add: Callable, finish: Callable | None = None, **small
     ) -> Delayed:
-        """Describe ``finish(total, **small)`` of the sum of partial results, a tree of tasks."""
+        """Return a delayed tree of tasks that adds ``parts`` and applies ``finish`` to the sum."""
         parts = list(parts)
         while len(parts) > FAN_IN:
             parts = [
@@ -65,11 +65,11 @@ class Pool:
         return self.one(f"{name}-sum", partial(_add, add, finish), parts, **small)
 
     def start(self, tasks: Sequence[Delayed]) -> list[Future]:
-        """Send tasks to the scheduler, which keeps their values as long as the futures exist."""
+        """Submit tasks. The cluster keeps their values as long as the futures exist."""
         return self.client.compute(list(tasks), optimize_graph=False)
 
     def fetch(self, task: Delayed):
-        """Run a task with those it needs and return its value."""
+        """Run a task and its dependencies, and return its value."""
         return self.fetch_all([task])[0]
 
     def fetch_all(self, tasks: Sequence[Delayed]) -> list:
@@ -77,20 +77,20 @@ class Pool:
         return self.values(self.start(tasks))
 
     def values(self, futures: Sequence[Future]) -> list:
-        """Wait for values. Raise an error that says what to do if the scheduler dies."""
+        """Wait for the values of futures. Raise `ClusterLostError` if the scheduler dies."""
         try:
             return self.client.gather(futures)
         except (CancelledError, CommClosedError) as error:
             raise ClusterLostError(
-                f"The cluster was lost during the fit ({error}). Start it again and call `fit` "
-                "once more: with `checkpoint` it goes on from the last retraining."
+                f"The cluster was lost during the fit ({error}). Restart it and call `fit` "
+                "again. With `checkpoint`, the fit continues from the last retraining."
             ) from error
 
-    def described(self, value):
-        """Return a description that is sent to each worker once, if it is large."""
+    def argument(self, value):
+        """Return an argument for tasks. A large one is sent to each worker only once."""
         if isinstance(value, Delayed | Future) or sizeof(value) <= INLINE_BYTES:
             return value
-        return self.value("description", value)
+        return self.value("argument", value)
 
     def _key(self, name: str) -> str:
         return f"skauc-{name}-{self._token}{next(self._numbers)}"
@@ -102,33 +102,33 @@ def _add(add: Callable, finish: Callable | None, parts: list, **small):
 
 
 def add_arrays(parts: list):
-    """Add arrays, or tuples of arrays item by item."""
+    """Add arrays, or add tuples of arrays element by element."""
     if isinstance(parts[0], tuple):
         return tuple(sum(arrays[1:], start=arrays[0]) for arrays in zip(*parts, strict=True))
     return sum(parts[1:], start=np.asarray(parts[0]))
 
 
 def find_pool() -> Pool:
-    """Return the pool of the current client, after a check of its workers."""
+    """Check the workers of the current client and return their pool."""
     try:
         client = get_client()
     except ValueError:
         raise InvalidParameterError(
-            "engine='cluster' needs a client of a dask cluster; there is none. Make one, for "
-            "instance client = distributed.Client(n_workers=2), or use `with client.as_current():`."
+            "engine='cluster' needs a dask client; there is none. Create one, for example with "
+            "client = distributed.Client(n_workers=2), or use `with client.as_current():`."
         ) from None
     _check_workers(client)
     return Pool(client, _find_device(client))
 
 
 def _find_device(client: Client) -> str | None:
-    """Return the device that the workers' environment names, the same for all, or None."""
+    """Return the device that the environment of all workers names, or None."""
     devices = client.run(_device_of_worker)
     if len(set(devices.values())) > 1:
         found = ", ".join(f"{worker} has {name}" for worker, name in sorted(devices.items()))
         raise InvalidParameterError(
-            f"Workers must all have a GPU to work on, or none; by their {GPU_VARIABLE} "
-            f"{found}. Start all of them with the same."
+            f"{GPU_VARIABLE} must name the same device on all workers; got: {found}. Restart the "
+            "workers with the same value."
         )
     return next(iter(devices.values()), None)
 
@@ -138,7 +138,7 @@ def _device_of_worker() -> str | None:
 
 
 def _check_workers(client: Client) -> None:
-    """Raise an error unless every worker has this version of the library."""
+    """Raise an error if a worker has no skauc, or another version than the client."""
     own = metadata.version("skauc")
     versions = client.run(metadata.version, "skauc", on_error="return")
     wrong = {
@@ -149,6 +149,6 @@ def _check_workers(client: Client) -> None:
     if wrong:
         found = ", ".join(f"{worker} has {what}" for worker, what in sorted(wrong.items()))
         raise InvalidParameterError(
-            f"Workers must have skauc {own}, as the client has; {found}. Install it there, for "
-            f'instance with pip install "skauc[cluster]=={own}", and start them again.'
+            f"Workers must have skauc {own}, like the client; {found}. Install it on them, for "
+            f'example with pip install "skauc[cluster]=={own}", and restart them.'
         )

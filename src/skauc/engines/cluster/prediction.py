@@ -1,4 +1,4 @@
-"""Predictions of dask collections: dask arrays, computed where the rows are when asked for."""
+"""Lazy predictions for dask collections. Each worker predicts the partitions that it holds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from skauc.exceptions import InvalidDataError
 
 
 def lazily(estimator: BaseEstimator, method: str, X, dtype) -> da.Array:
-    """Return what a method of an estimator says of the rows of a dask array or dataframe."""
+    """Return the output of an estimator's method for a dask array or dataframe, as a dask array."""
     if X.ndim != 2 or X.shape[1] != estimator.n_features_in_:
         raise InvalidDataError(
             f"`X` must have {estimator.n_features_in_} columns, as in `fit`; got a dask "
-            f"collection of {X.ndim} dimensions and shape {X.shape}. Pass the same columns."
+            f"collection with {X.ndim} dimensions and shape {X.shape}. Pass the same columns."
         )
     predict = _Prediction(estimator, method, np.dtype(dtype))
     if hasattr(X, "columns"):
@@ -26,7 +26,7 @@ def lazily(estimator: BaseEstimator, method: str, X, dtype) -> da.Array:
 
 
 class _Prediction:
-    """One method of an estimator, for one partition, which may be empty."""
+    """Calls a method of an estimator on one partition, which may be empty."""
 
     def __init__(self, estimator: BaseEstimator, method: str, dtype: np.dtype):
         self.estimator, self.method, self.dtype = estimator, method, dtype

@@ -1,4 +1,4 @@
-"""The door in for data on a cluster: dask collections come out as blocks of clean rows, or not."""
+"""Validate training data for the cluster engine, and divide it into blocks of rows."""
 
 from __future__ import annotations
 
@@ -31,29 +31,30 @@ from skauc.validation import (
     unique_labels,
 )
 
-# Blocks for each thread of the cluster: what a dead worker had is then spread over others.
+# Blocks per thread of the cluster. With more than one, the blocks of a worker that dies are spread
+# over several others.
 BLOCKS_PER_THREAD = 2
-# Of the columns in which labels and weights travel with the rows of a dataframe.
+# Prefix of the names of the columns that hold labels and weights in a joined dataframe.
 _PREFIX = "skauc: "
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """The clean rows, labels and weights of one partition."""
+class Partition:
+    """The validated rows, labels and weights of one partition."""
 
     X: np.ndarray | sparse.csr_array
     y: np.ndarray
     weights: np.ndarray
 
 
-@sizeof.register(Part)
-def _size_of_part(part: Part) -> int:
+@sizeof.register(Partition)
+def _size_of_part(part: Partition) -> int:
     return sizeof(part.X) + sizeof(part.y) + sizeof(part.weights)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What the client knows of a partition."""
+    """What the client knows about a partition."""
 
     n_rows: int
     n_counting: int
@@ -66,7 +67,7 @@ class Summary:
 
 
 def read_training(estimator, X, y, sample_weight=None) -> ClusterData:
-    """Validate what was passed to ``fit`` and put it on the cluster, block by block."""
+    """Validate the arguments of ``fit`` and distribute the rows over the cluster in blocks."""
     pool = find_pool()
     if not dask.is_dask_collection(X):
         return _spread(pool, estimator, X, y, sample_weight)
@@ -83,7 +84,7 @@ def read_training(estimator, X, y, sample_weight=None) -> ClusterData:
 
 
 def _check_columns(estimator, X) -> list:
-    """Return the names, or numbers, of the columns, after the checks that need no rows."""
+    """Run the checks that need no rows. Return the names or numbers of the columns."""
     if X.ndim != 2:
         raise InvalidDataError(
             f"`X` must have two dimensions; got a dask collection with {X.ndim}. Use "
@@ -97,16 +98,16 @@ def _check_columns(estimator, X) -> list:
         ]
         if words:
             raise InvalidDataError(
-                f"`X` must have columns of numbers; got {', '.join(words)}. Turn them into "
-                "numbers, for instance with one column a category, or leave them out."
+                f"`X` must have numeric columns; got {', '.join(words)}. Convert them to numbers, "
+                "for example with one-hot encoding, or drop them."
             )
         _check_n_features(estimator, X._meta, reset=True)
         _check_feature_names(estimator, X._meta, reset=True)
         return list(X.columns)
     if X.dtype.kind not in "biuf":
         raise InvalidDataError(
-            f"`X` must hold numbers; got a dask array of type {X.dtype}. Use X.astype(float) "
-            "if these are numbers."
+            f"`X` must be numeric; got a dask array of type {X.dtype}. Use X.astype(float) if the "
+            "values are numbers."
         )
     if not isinstance(X.shape[1], int):
         raise InvalidDataError(
@@ -120,7 +121,7 @@ def _check_columns(estimator, X) -> list:
 
 
 def _partitions(X, y, sample_weight) -> list[list]:
-    """Return the partitions of the three, row by row the same."""
+    """Return the partitions of rows, labels and weights. They match row by row."""
     if hasattr(X, "columns"):
         joined, names = _join_frames(X, y, sample_weight)
         rows = joined.to_delayed()
@@ -135,17 +136,17 @@ def _partitions(X, y, sample_weight) -> list[list]:
         found = np.ravel(found).tolist()
         if len(found) != len(partitions[0]):
             raise InvalidDataError(
-                f"`{name}` must have the partitions of `X`; got {len(found)} and "
-                f"{len(partitions[0])}. Repartition one like the other."
+                f"`{name}` must have the same partitions as `X`; got {len(found)} and "
+                f"{len(partitions[0])}. Repartition one to match the other."
             )
         partitions.append(found)
     return partitions
 
 
 def _join_frames(X, y, sample_weight):
-    """Return one dataframe with labels and weights, and the names of their columns.
+    """Return one dataframe with rows, labels and weights, and the names of the last two columns.
 
-    Read one by one, dask might cut files that they share in different places.
+    If dask read them separately from the same files, it might divide the files differently.
     """
     names: list[str | None] = []
     for name, column in (("y", y), ("sample_weight", sample_weight)):
@@ -154,19 +155,19 @@ def _join_frames(X, y, sample_weight):
             continue
         if isinstance(column, dd.DataFrame) and len(column.columns) == 1:
             column = column[column.columns[0]]
-        # Labels of an array have no index that could contradict the rows'.
+        # An array has no index to compare with the index of the rows.
         has_index = isinstance(column, dd.Series)
         if isinstance(column, da.Array) and column.ndim == 1:
             column = dd.from_dask_array(column)
         if not isinstance(column, dd.Series):
             raise InvalidDataError(
-                f"`{name}` must be a dask series or array with the partitions of `X`; got "
-                f"{type(column).__name__}. Read both from one dask dataframe."
+                f"`{name}` must be a dask series or array with the same partitions as `X`; got "
+                f"{type(column).__name__}. Read both from the same dask dataframe."
             )
         if column.npartitions != X.npartitions:
             raise InvalidDataError(
-                f"`{name}` must have the partitions of `X`; got {column.npartitions} and "
-                f"{X.npartitions}. Repartition one like the other."
+                f"`{name}` must have the same partitions as `X`; got {column.npartitions} and "
+                f"{X.npartitions}. Repartition one to match the other."
             )
         label = f"{_PREFIX}{name}"
         names.append(label)
@@ -184,13 +185,13 @@ def _join_frames(X, y, sample_weight):
 
 
 def _as_column(name: str, column, X):
-    """Return a dask collection of one dimension, in the chunks of ``X`` if they are known."""
+    """Return a one-dimensional dask collection, with the chunks of ``X`` if they are known."""
     if not dask.is_dask_collection(column):
         column = np.asarray(column)
         if column.ndim != 1 or np.isnan(X.shape[0]):
             raise InvalidDataError(
-                f"`{name}` must be a dask array or series with the partitions of `X`; got "
-                f"{type(column).__name__} of shape {column.shape}. Read both from one dask "
+                f"`{name}` must be a dask array or series with the same partitions as `X`; got "
+                f"{type(column).__name__} of shape {column.shape}. Read both from the same dask "
                 "collection."
             )
         if len(column) != X.shape[0]:
@@ -203,7 +204,7 @@ def _as_column(name: str, column, X):
     if column.ndim != 1:
         raise InvalidDataError(
             f"`{name}` must have one dimension; got a dask collection with {column.ndim}. Pass "
-            "one column."
+            "a single column."
         )
     is_known = all(hasattr(part, "chunks") and not np.isnan(part.shape[0]) for part in (X, column))
     if is_known and column.shape[0] != X.shape[0]:
@@ -217,41 +218,41 @@ def _as_column(name: str, column, X):
 
 
 def _attach(X, column, name: str, has_index: bool):
-    """Return the rows of a dataframe with one more column."""
+    """Return the dataframe with an additional column."""
     what = name.removeprefix(_PREFIX)
     if len(X) != len(column):
         raise InvalidDataError(
-            f"`{what}` has {len(column)} rows and `X` has {len(X)} in one partition. Pass one a "
-            "row."
+            f"`{what}` has {len(column)} rows and `X` has {len(X)} in one partition. Pass one "
+            "value per row."
         )
     if has_index and not X.index.equals(column.index):
         raise InvalidDataError(
-            f"`{what}` has another index than `X`. Take both from one dask dataframe."
+            f"`{what}` must have the same index as `X`. Take both from the same dask dataframe."
         )
     return X.assign(**{name: column.to_numpy()})
 
 
-def _read(number: int, X, y, weights, *, columns: list) -> Part:
-    """Clean one partition; errors name it."""
+def _read(number: int, X, y, weights, *, columns: list) -> Partition:
+    """Validate one partition. Errors name the partition."""
     try:
         return _read_part(X, y, weights, columns)
     except ValueError as error:
         raise InvalidDataError(f"Partition {number}: {error}") from error
 
 
-def _read_part(X, y, weights, columns: list) -> Part:
+def _read_part(X, y, weights, columns: list) -> Partition:
     if hasattr(X, "columns"):
         y, weights = X[y], None if weights is None else X[weights]
         X = X[[name for name in X.columns if not str(name).startswith(_PREFIX)]]
     if hasattr(X, "columns") and list(X.columns) != columns:
         raise ValueError(
-            f"`X` has the columns {list(X.columns)}; the others have {columns}. Give all "
+            f"`X` has the columns {list(X.columns)}; expected {columns}. Give all "
             "partitions the same columns."
         )
     if X.shape[1] != len(columns):
         raise ValueError(
-            f"`X` has {X.shape[1]} columns; the others have {len(columns)}. Give all partitions "
-            "the same columns."
+            f"`X` has {X.shape[1]} columns; expected {len(columns)}. Give all partitions the same "
+            "columns."
         )
     rows = check_array(
         X,
@@ -267,17 +268,20 @@ def _read_part(X, y, weights, columns: list) -> Part:
     for name, column in (("y", labels), ("sample_weight", counts)):
         if len(column) != rows.shape[0]:
             raise ValueError(
-                f"`{name}` has {len(column)} rows and `X` has {rows.shape[0]}. Pass one a row."
+                f"`{name}` has {len(column)} rows and `X` has {rows.shape[0]}. Pass one value per "
+                "row."
             )
     if len(labels):
         unique_labels("y", labels)
         check_classification_targets(labels)
     if not np.isfinite(counts).all():
-        raise ValueError("`sample_weight` must be finite. Leave such rows out.")
-    return Part(tidy(rows), native(labels), counts)
+        raise ValueError(
+            "`sample_weight` must be finite. Remove the rows with NaN or infinite weights."
+        )
+    return Partition(tidy(rows), native(labels), counts)
 
 
-def _summarise(part: Part) -> Summary:
+def _summarise(part: Partition) -> Summary:
     labels, codes = np.unique(part.y, return_inverse=True)
     return Summary(
         part.X.shape[0],
@@ -291,7 +295,9 @@ def _summarise(part: Part) -> Summary:
     )
 
 
-def _join_parts(parts: list[Part], *, classes: np.ndarray, first: tuple, dtype) -> TrainingData:
+def _join_parts(
+    parts: list[Partition], *, classes: np.ndarray, first: tuple, dtype
+) -> TrainingData:
     stack = sparse.vstack if sparse.issparse(parts[0].X) else np.concatenate
     X = parts[0].X if len(parts) == 1 else stack([part.X for part in parts])
     labels = np.concatenate([part.y for part in parts])
@@ -305,7 +311,7 @@ def _join_parts(parts: list[Part], *, classes: np.ndarray, first: tuple, dtype) 
 
 
 def _check_summaries(summaries: list[Summary]) -> np.ndarray:
-    """Return the two classes, after the checks that need all partitions."""
+    """Run the checks that need all partitions. Return the two classes."""
     full = [summary for summary in summaries if summary.n_rows]
     if not full:
         raise InvalidDataError(
@@ -317,7 +323,7 @@ def _check_summaries(summaries: list[Summary]) -> np.ndarray:
         if summary.lowest_weight < 0:
             raise InvalidDataError(
                 f"`sample_weight` must not be negative; got {summary.lowest_weight} in partition "
-                f"{number}. Leave a row out by giving it weight 0."
+                f"{number}. Use weight 0 to ignore a row."
             )
     weights = np.concatenate([summary.label_weights for summary in full])
     negative, positive = (weights[codes == code] for code in (0, 1))
@@ -336,7 +342,7 @@ def _check_summaries(summaries: list[Summary]) -> np.ndarray:
 def _join(
     pool: Pool, parts: list[Future], summaries: list[Summary], classes, n_features: int
 ) -> ClusterData:
-    """Make blocks of neighbouring partitions, without those that are empty."""
+    """Join consecutive partitions into blocks. Empty partitions are ignored."""
     full = [number for number, summary in enumerate(summaries) if summary.n_rows]
     n_blocks = min(len(full), BLOCKS_PER_THREAD * sum(pool.client.nthreads().values()))
     groups = [group.tolist() for group in np.array_split(full, n_blocks)]
@@ -366,12 +372,12 @@ def _join(
 
 
 def _spread(pool: Pool, estimator, X, y, sample_weight) -> ClusterData:
-    """Send data of the client to the workers, with a word about it."""
+    """Send data in the memory of the client to the workers, and warn about it."""
     data = check_training(estimator, X, y, sample_weight)
     warnings.warn(
-        f"engine='cluster' was given {format_bytes(sizeof(data.X))} in the client's memory, and "
-        "sends them to the workers. Read them there, for instance with dask.dataframe."
-        "read_parquet, or use engine='cpu'.",
+        f"engine='cluster' got {format_bytes(sizeof(data.X))} in the client's memory and sends "
+        "them to the workers. Let the workers read the data, for example with "
+        "dask.dataframe.read_parquet, or use engine='cpu'.",
         stacklevel=5,
     )
     n_blocks = min(data.n_rows, BLOCKS_PER_THREAD * sum(pool.client.nthreads().values()))
@@ -388,7 +394,7 @@ def _spread(pool: Pool, estimator, X, y, sample_weight) -> ClusterData:
         for start, stop in pairwise(ends)
     ]
     with warnings.catch_warnings():
-        # dask's own words about the size.
+        # The warning above replaces dask's warning about the size.
         warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
         blocks = pool.start([pool.value("rows", part) for part in parts])
     sizes = tuple(part.n_rows for part in parts)

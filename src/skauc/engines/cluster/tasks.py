@@ -120,14 +120,14 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class BlockScores:
     """The scores of a block, and the last state that was made of them."""
 
     values: Any
     _states: dict = field(default_factory=dict, repr=False)
 
     def __reduce__(self):
-        return Scores, (self.values,)
+        return BlockScores, (self.values,)
 
     def state(self, rows: BlockRows, shared: SharedStatistics) -> BlockState:
         """Return the state, from memory if it was the last one asked for."""
@@ -160,8 +160,8 @@ def _size_of_columns(columns: Columns) -> int:
     return columns.array.nbytes
 
 
-@sizeof.register(Scores)
-def _size_of_scores(scores: Scores) -> int:
+@sizeof.register(BlockScores)
+def _size_of_scores(scores: BlockScores) -> int:
     return scores.values.nbytes
 
 
@@ -215,11 +215,11 @@ def hold_out(
     return BlockRows(data, policy, data.weights * ~held_out, data.weights * held_out, device)
 
 
-def count_rows(rows: BlockRows) -> tuple[int, float, float]:
+def row_counts(rows: BlockRows) -> tuple[int, float, float]:
     """Return the number of rows in the loss, and the weights of positive and negative ones."""
     positive = rows.data.positive
-    sums = (float(rows.weights[of_class].sum()) for of_class in (positive, ~positive))
-    return len(rows.counting), *sums
+    of_positive, of_negative = rows.weights[positive].sum(), rows.weights[~positive].sum()
+    return len(rows.counting), float(of_positive), float(of_negative)
 
 
 def find_rows(rows: BlockRows, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
@@ -270,19 +270,21 @@ def expand(
 # -- scores and passes -----------------------------------------------------------------------
 
 
-def score(rows: BlockRows, columns: Columns, *, line: Line, length: float) -> Scores:
+def score(rows: BlockRows, columns: Columns, *, line: Line, length: float) -> BlockScores:
     """Return the scores along a line from zero."""
     with quiet_overflow():
-        return Scores(length * line.values(rows.with_columns(columns)))
+        return BlockScores(length * line.values(rows.with_columns(columns)))
 
 
-def step(rows: BlockRows, columns: Columns, scores: Scores, *, line: Line, length: float) -> Scores:
+def step(
+    rows: BlockRows, columns: Columns, scores: BlockScores, *, line: Line, length: float
+) -> BlockScores:
     """Return the scores moved along a line."""
     with quiet_overflow():
-        return Scores(scores.values + length * line.values(rows.with_columns(columns)))
+        return BlockScores(scores.values + length * line.values(rows.with_columns(columns)))
 
 
-def tabulate(rows: BlockRows, scores: Scores, *, origin: float) -> ScoreTable:
+def tabulate(rows: BlockRows, scores: BlockScores, *, origin: float) -> ScoreTable:
     """Return the table of the scores of a block."""
     with quiet_overflow():
         return version(Tabulate, rows.block)(rows.block, scores.values, origin)

@@ -1,4 +1,4 @@
-"""The formulas of `skauc.kernels` on a device."""
+"""The kernels of `skauc.kernels`, computed on a device."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from skauc.kernels import (
 Columns = Callable[[torch.Tensor], torch.Tensor]
 
 _NEEDS_NAME = (
-    "engine='gpu' knows kernels by their names; got a function. Use kernel='rbf', "
-    "'laplacian', 'polynomial' or 'linear', or engine='cpu'."
+    "engine='gpu' does not support a function as `kernel`. Use kernel='rbf', 'laplacian', "
+    "'polynomial' or 'linear', or engine='cpu'."
 )
 
 
 def check_kernel(kernel) -> None:
-    """Raise an error for a kernel that is a function of NumPy arrays."""
+    """Raise an error if the kernel is a function. Functions take NumPy arrays."""
     if callable(kernel):
         raise InvalidParameterError(_NEEDS_NAME)
 
 
 def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> Columns:
-    """Return the function that maps dense rows of the device to the block k(row, centre).
+    """Return a function that maps dense rows on the device to the matrix k(row, centre).
 
-    As in `Kernel.columns`, values are of the given type where that is precise enough, and in
-    float64 elsewhere.
+    As in `Kernel.columns`, the matrix has the given dtype where that is precise enough, and is
+    float64 otherwise.
     """
     centres = centres.toarray() if is_sparse(centres) else centres
     return _columns(kernel, centres, np.dtype(dtype), device)
@@ -47,7 +47,7 @@ def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> Columns:
 
 @singledispatch
 def _columns(kernel: Kernel, centres: np.ndarray, dtype: np.dtype, device: str) -> Columns:
-    # A `CallableKernel`: every other one is registered.
+    # Only `CallableKernel` gets here. All other kernels are registered.
     raise InvalidParameterError(_NEEDS_NAME)
 
 

@@ -1,4 +1,4 @@
-"""The door in for rows that an engine is to take to a GPU."""
+"""Validate training data for the GPU engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skauc.validation import is_tensor
 
 
 def read_training(estimator, X, y, sample_weight=None) -> TrainingData:
-    """Validate what was passed to ``fit``; a tensor on a GPU decides on which to work."""
+    """Validate the arguments of ``fit`` and choose the GPU: that of a tensor, if ``X`` is one."""
     check_kernel(getattr(estimator, "kernel", None))
     device = str(X.device) if is_tensor(X) and X.is_cuda else find_device()
     return replace(check_training(estimator, X, y, sample_weight), device=device)

@@ -189,7 +189,7 @@ class Order:
         """The rows without a violating partner."""
         return self.rows[self.n_partnered :]
 
-    def parts(self, width: int) -> Iterator[Part]:
+    def parts(self, width: int) -> Iterator[RowRange]:
         """Cut the rows with partners into parts of ``width`` numbers per row."""
         n_rows = self.n_partnered
         # A part of m rows has about m / n_rows of the keys, and one number per row and key.
@@ -198,11 +198,11 @@ class Order:
         for rows in row_slices(n_rows, part_rows):
             first = int(np.searchsorted(self.ends, rows.start, side="right"))
             last = int(np.searchsorted(self.ends, rows.stop, side="left"))
-            yield Part(self.rows[rows], self.keys[rows], slice(first, last + 1))
+            yield RowRange(self.rows[rows], self.keys[rows], slice(first, last + 1))
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RowRange:
     """Some rows in the order of their keys, and the range of these keys."""
 
     rows: torch.Tensor
