@@ -1,5 +1,6 @@
 """Fitted models: sums of kernels, one by one and together."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -116,3 +117,13 @@ def test_scores_that_overflow_name_the_row(X):
     for rows in (X, sparse.csr_array(X)):
         with pytest.raises(InvalidDataError, match=message):
             replace(model, linear_coef=np.full(3, 1e10)).scores(rows)
+
+
+def test_the_scorer_of_one_row_is_kept_and_not_pickled():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = SparseKernelAUC(4, random_state=0).fit(X, X[:, 0] > 0)._model
+    size = len(pickle.dumps(model))
+    scores = model.scores(X[:1])
+    assert model.scorer(X[:1]) is model.scorer(X[1:2])
+    assert len(pickle.dumps(model)) == size
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).scores(X[:1]), scores)

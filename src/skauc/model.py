@@ -11,7 +11,7 @@ import numpy as np
 from skauc.engines.expansion import Scorer, map_rows
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
-from skauc.kernels import Kernel, Linear, Rows
+from skauc.kernels import Kernel, Linear, Rows, is_sparse
 from skauc.support import quiet_overflow
 
 
@@ -59,7 +59,22 @@ class Model:
         return check_finite_scores(scores, rows)
 
     def scorer(self, like: Rows) -> Scorer:
-        """Return the function that scores a block of rows of this format and precision."""
+        """Return the function that scores a block of rows of this format and precision.
+
+        Preparing the centres takes longer than scoring one row, so the scorer of one row is kept.
+        """
+        if like.shape[0] != 1:
+            return self._make_scorer(like)
+        key = like.dtype.char, is_sparse(like)
+        scorers = vars(self).setdefault("_scorers", {})
+        if key not in scorers:
+            scorers[key] = self._make_scorer(like)
+        return scorers[key]
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "_scorers"}
+
+    def _make_scorer(self, like: Rows) -> Scorer:
         return Scorer(
             self.kernel,
             self.centres,
