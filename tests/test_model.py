@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError
 from skauc.kernels import RBF, Linear
 from skauc.model import Model, scores_of_models
