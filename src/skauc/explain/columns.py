@@ -38,8 +38,8 @@ def find_columns(
     if all(_keeps_columns(step) for step in model.steps):
         return UserColumns(names, np.arange(len(names)))
     rows = stack(
-        take_rows(X, _probes(X, random_state)),
-        take_rows(background, _probes(background, random_state)),
+        pick_rows(X, _probes(X, random_state)),
+        pick_rows(background, _probes(background, random_state)),
     )
     own = np.arange(rows.shape[0])
     other = random_state.permutation(len(own))
@@ -61,7 +61,7 @@ def column_names(X: Any) -> list[str]:
     return [f"x{i}" for i in range(np.shape(X)[1])]
 
 
-def take_rows(X: Any, rows: np.ndarray) -> Any:
+def pick_rows(X: Any, rows: np.ndarray) -> Any:
     """Return some rows of a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 

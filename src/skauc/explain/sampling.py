@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skauc.explain.columns import pick, stack, take_rows
+from skauc.explain.columns import pick, pick_rows, stack
 from skauc.unwrapping import UnwrappedModel
 
 
@@ -34,7 +34,7 @@ def sampled_values(
         drawn = random_state.choice(len(shares), n_pairs, p=shares)
         turns = np.argsort(random_state.random_sample((n_pairs, n_columns)), axis=1)
         both = np.concatenate((turns, n_columns - 1 - turns))
-        table = stack(take_rows(X, np.array([number])), take_rows(background, np.tile(drawn, 2)))
+        table = stack(pick_rows(X, np.array([number])), pick_rows(background, np.tile(drawn, 2)))
         steps = _steps(model, table, both)
         pairs = 0.5 * (steps[:n_pairs] + steps[n_pairs:])
         values[number] = pairs.mean(axis=0)
