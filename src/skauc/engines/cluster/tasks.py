@@ -66,8 +66,7 @@ class BlockRows:
 
             rows = self.data.X, self.data.positive
             return CPUBlock(*rows, *weightings, threads=ONE_THREAD, policy=self.policy)
-        # For as long as the worker lives.
-        gpu_engine().PRECISE_PRODUCTS.__enter__()
+        gpu_engine().keep_products_precise()
         from skauc.engines.blocks.gpu import GPUBlock
 
         return GPUBlock(self.data, *weightings, device=self.device, policy=self.policy)

@@ -44,5 +44,10 @@ def _multiply_precisely() -> Callable[[], object]:
     return partial(torch.set_float32_matmul_precision, before)
 
 
+def keep_products_precise() -> None:
+    """Stop rounding products of float32 numbers for as long as the process lives."""
+    torch.set_float32_matmul_precision("highest")
+
+
 # Inside of this context products of float32 numbers are not rounded to 10 bits.
 PRECISE_PRODUCTS = SharedSetting(_multiply_precisely)
