@@ -174,6 +174,7 @@ BAD = [
     ("torn.arff", b"@RELATION r\n@ATTRIBUTE a NUMERIC\n@DATA\nx\n", "cannot be read as arff"),
     ("latin.arff", b"@RELATION r\n@ATTRIBUTE \xe9 NUMERIC\n@DATA\n1\n", "is not UTF-8 text"),
     ("torn.libsvm", b"1 1:2\n0 1:3\n0 one:2\n1 1:1\n", "Line 3 of .* cannot be read as libsvm"),
+    ("huge.libsvm", b"1 1:2\n0 99999999999999999999:3\n", "Line 2 of .* cannot be read as libsvm"),
     ("wide.libsvm", b"1 1:2\n0 123456:3\n", "123457 features, too many for a table"),
 ]
 

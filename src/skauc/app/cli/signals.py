@@ -24,6 +24,7 @@ def install_handlers() -> None:
 
 def _interrupt(number, frame) -> None:
     _received.append(number)
+    signal.signal(number, signal.SIG_IGN)  # a second one must not cut the clean-up short
     raise KeyboardInterrupt
 
 
@@ -46,6 +47,7 @@ def leave(code: int) -> None:
     A pool of workers that is interrupted while it starts makes the interpreter wait for them
     forever.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_workers()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):

@@ -213,7 +213,7 @@ def iterate_libsvm(
 def _parse_libsvm(source: Source, lines: list[bytes], first: int) -> tuple:
     try:
         return load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         number = first + _first_bad_line(lines)
         raise InvalidDataError(
             f"Line {number} of {source.name} cannot be read as libsvm: {error}. "
@@ -229,7 +229,7 @@ def _first_bad_line(lines: list[bytes]) -> int:
         try:
             load_svmlight_file(io.BytesIO(b"".join(lines[good:middle])), zero_based=True)
             good = middle
-        except ValueError:
+        except (ValueError, OverflowError):
             bad = middle
     return good
 
