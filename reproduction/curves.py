@@ -113,9 +113,9 @@ def _standardised(name: str, fold: int, protocol: Protocol) -> Part:
     return part_of(_load(name), 0, fold, protocol).scaled(StandardScaler())
 
 
-def _model(n_basis: int, seed: int, **parameters) -> SparseKernelAUC:
+def _model(n_basis: int, seed: int, *, n_jobs: int | None = None, **parameters) -> SparseKernelAUC:
     selection = Selection("greedy", **parameters)
-    return SparseKernelAUC(n_basis, C=C, selection=selection, random_state=seed)
+    return SparseKernelAUC(n_basis, C=C, selection=selection, n_jobs=n_jobs, random_state=seed)
 
 
 def _fit(model: SparseKernelAUC, part: Part) -> None:

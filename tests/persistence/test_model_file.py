@@ -280,11 +280,11 @@ def test_ranks_take_no_more_than_their_knots(tmp_path):
 @pytest.mark.skipif("SKAUC_DATA" not in os.environ, reason="needs ijcnn1")
 @pytest.mark.parametrize("parameters", [{}, {"refine": True}])
 @pytest.mark.parametrize("scaling", [None, "rank"])
-def test_a_model_of_ijcnn1_takes_less_than_20_kb(tmp_path, scaling, parameters):
+def test_a_model_of_ijcnn1_takes_less_than_22_kb(tmp_path, scaling, parameters):
     data = load_dataset("ijcnn1")
     rows, y = data.X_train[::10], data.y_train[::10]
     model = make_pipeline(StandardScaler(), small(64, scaling=scaling, **parameters)).fit(rows, y)
-    assert save_model(model, tmp_path / "model.skauc").stat().st_size < 20_000
+    assert save_model(model, tmp_path / "model.skauc").stat().st_size < 22_000
 
 
 def test_what_a_file_says_about_itself(tmp_path):

@@ -113,8 +113,9 @@ def test_every_estimator_has_a_report(tumours, learner, tmp_path):
 
 def test_grades_have_no_report(tumours):
     grades = np.arange(len(tumours.y_train)) % 3
-    model = KernelRankSVM().fit(tumours.X_train, grades, qid=np.zeros(len(grades), dtype=int))
+    X = StandardScaler().fit_transform(tumours.X_train)
+    model = KernelRankSVM().fit(X, grades, qid=np.zeros(len(grades), dtype=int))
     with pytest.raises(
         InvalidDataError, match=r"a model of two classes; this one has 3: \[0, 1, 2\]"
     ):
-        make_report_content(model, tumours.X_train, grades)
+        make_report_content(model, X, grades)

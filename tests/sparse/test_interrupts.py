@@ -50,7 +50,8 @@ def test_an_interrupt_ends_a_search_that_refines(n_descents, n_folds):
     assert answer.returncode == 0, answer.stderr
     word, n_begun, n_counted, seconds, is_good = answer.stdout.split()
     assert word == "interrupted"
-    assert int(n_begun) == n_descents
+    # The signal may arrive when the next descent has begun.
+    assert int(n_begun) in (n_descents, n_descents + 1)
     assert int(n_counted) == n_folds
     assert is_good == "True"
     # The search itself ends at once; the fit to all rows, and a busy machine, take the rest.

@@ -52,8 +52,8 @@ def check_outputs(
 
 
 def _check_file(path: Path, force: bool) -> None:
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        return  # a pipe or a device, such as /dev/null
+    if _is_special(path):
+        return
     if path.is_dir():
         raise InvalidParameterError(f"{path} is a folder. Name a file in it.")
     if path.exists() and not force:
@@ -78,17 +78,29 @@ def _check_file(path: Path, force: bool) -> None:
 
 @contextmanager
 def file_to_write(path: Path) -> Iterator[Path]:
-    """Yield the file to write; for ``-`` a temporary one that is then copied to standard output."""
-    if not is_standard_output(path):
+    """Yield the file to write.
+
+    For ``-``, a pipe or a device it is a temporary file that is copied there in the end.
+    """
+    if not is_standard_output(path) and not _is_special(path):
         yield path
         return
     with TemporaryDirectory() as folder:
         temporary = Path(folder) / "output"
         yield temporary
-        sys.stdout.flush()
         with open(temporary, "rb") as content:
+            if not is_standard_output(path):
+                with open(path, "wb") as special:
+                    shutil.copyfileobj(content, special)
+                return
+            sys.stdout.flush()
             shutil.copyfileobj(content, sys.stdout.buffer)
-        sys.stdout.flush()
+            sys.stdout.flush()
+
+
+def _is_special(path: Path) -> bool:
+    """Tell whether a path is a pipe or a device, such as /dev/null."""
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def messages_beside(*paths: Path | None) -> AbstractContextManager:

@@ -48,6 +48,9 @@ def leave(code: int) -> None:
     forever.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # CPython ends with SIGINT, whatever the code, if an `exec` of text was interrupted (the import
+    # of a dataclass, say) and no other has run since.
+    exec("pass")
     end_workers()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
