@@ -99,6 +99,16 @@ def class_counts(data) -> Counts:
     return negative, positive
 
 
+def balanced_counts(counts: Counts, size: int) -> Counts:
+    """Return how many rows of each class make up ``size`` rows, half of each if possible.
+
+    The class ratio does not matter to a loss over pairs.
+    """
+    n_fewer = min(min(counts), size // 2)
+    n_more = min(max(counts), size - n_fewer)
+    return (n_fewer, n_more) if counts[0] < counts[1] else (n_more, n_fewer)
+
+
 def digest_of(data) -> str:
     """Return a fingerprint of rows, labels and weights, as hexadecimal digits.
 

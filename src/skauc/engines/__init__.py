@@ -16,7 +16,7 @@ import sys
 
 from skauc.data.training import TrainingData, check_training
 from skauc.engines.base import Chosen, Engine, State
-from skauc.engines.blocks.base import KernelColumn, Line, LinearColumns, OrthonormalColumn, Product
+from skauc.engines.blocks.base import KernelColumn, Line, LinearColumns, OrthonormalColumns, Product
 from skauc.engines.passes import Quality
 from skauc.engines.policy import SizePolicy, current_policy, size_policy
 from skauc.engines.single import open_cpu, open_gpu
@@ -35,7 +35,7 @@ __all__ = [
     "KernelColumn",
     "Line",
     "LinearColumns",
-    "OrthonormalColumn",
+    "OrthonormalColumns",
     "Product",
     "Quality",
     "SizePolicy",
@@ -106,7 +106,7 @@ def gpu_engine():
 
 
 def make_engine(
-    data, *, capacity: int, n_jobs, n_whole: int | None = None, policy: SizePolicy | None = None
+    data, *, capacity: int, n_jobs, policy: SizePolicy | None = None
 ) -> Engine:
     """Return the engine for rows where they are, with room for ``capacity`` columns.
 
@@ -118,17 +118,13 @@ def make_engine(
         The largest number of columns.
     n_jobs : int or None
         Threads of an engine on the CPU.
-    n_whole : int, default=None
-        If the rows are a sample, the number of rows that it was drawn from. It chooses between
-        exact and fast arithmetic, so that a sample is treated like the whole.
     policy : SizePolicy, default=None
         Sizes at which the arithmetic changes. None for the current policy.
     """
     policy = current_policy() if policy is None else policy
-    n_whole = data.n_rows if n_whole is None else n_whole
     if not isinstance(data, TrainingData):
         return cluster_engine().ClusterEngine(data, capacity=capacity, policy=policy)
     if data.device is not None:
         gpu_engine()
-        return open_gpu(data, capacity=capacity, n_whole=n_whole, policy=policy)
-    return open_cpu(data, capacity=capacity, n_jobs=n_jobs, n_whole=n_whole, policy=policy)
+        return open_gpu(data, capacity=capacity, policy=policy)
+    return open_cpu(data, capacity=capacity, n_jobs=n_jobs, policy=policy)

@@ -14,13 +14,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
+from skauc.data.sampling import Counts, balanced_counts
 from skauc.data.training import TrainingData
 from skauc.engines.blocks.base import Line, NewColumns, Product
 from skauc.engines.passes.base import Pass
 from skauc.engines.passes.quality import Quality
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Rows, is_sparse
 
 Chosen = Callable[[TrainingData], np.ndarray]
 
@@ -41,48 +43,32 @@ class Engine(ABC, Generic[OwnState]):
     """Rows, labels, weights and the columns of the basis, on some device.
 
     Rows may be held out: they are scored with the others and count only in the validation AUC.
-    The operations are `draw`, `rows`, `hold_out`, `append`, `replace`, `line`, `step`, `ask`,
-    `quality`, and a ``with`` statement that opens and closes it. `direction` and `at` are short
-    for some of them.
+    The operations are `find`, `hold_out`, `append`, `line`, `step`, `ask`,
+    `quality`, and a ``with`` statement that opens and closes it. `draw`, `direction` and `at` are
+    made of them.
 
     Attributes
     ----------
     n_rows, n_features : int
         Shape of the data.
-    n_counting : int
-        The number of rows in the loss.
+    class_counts : tuple of int
+        The number of negative and of positive rows in the loss.
     positive_weight, negative_weight : float
         Total weight of each class in the loss.
     precision : float
         Relative rounding error of the columns.
-    screens : bool
-        Whether `ScreenedGains` is much faster than `CandidateGains`.
     """
 
     n_rows: int
-    n_counting: int
+    class_counts: Counts
     n_features: int
     positive_weight: float
     negative_weight: float
     precision: float
 
-    @property
-    def screens(self) -> bool:
-        """False unless an engine says otherwise."""
-        return False
-
     @abstractmethod
-    def draw(
-        self, n_rows: int, taken: Sequence[int], random_state: np.random.RandomState
-    ) -> tuple[np.ndarray, Rows]:
-        """Draw rows that count and are not taken; return their indices, ascending, and the rows.
-
-        If there are at most ``n_rows`` such rows, all of them are returned.
-        """
-
-    @abstractmethod
-    def rows(self, indices: np.ndarray) -> Rows:
-        """Return a few rows as they were given."""
+    def find(self, of_class: int, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
+        """Return the numbers and the rows with these ranks among the rows of a class that count."""
 
     @abstractmethod
     def hold_out(self, chosen: Chosen | None) -> None:
@@ -94,10 +80,6 @@ class Engine(ABC, Generic[OwnState]):
     @abstractmethod
     def append(self, columns: NewColumns) -> None:
         """Add columns after the ``columns.n_before`` that stay."""
-
-    @abstractmethod
-    def replace(self, kernel: Kernel, centres: Rows, transform: np.ndarray, n_kept: int) -> None:
-        """Keep the first ``n_kept`` columns, the linear ones; set the others to K_.Z transform."""
 
     @abstractmethod
     def line(self, line: Line) -> Any:
@@ -123,11 +105,29 @@ class Engine(ABC, Generic[OwnState]):
     def __exit__(self, *exception: Any) -> None:
         """Release them."""
 
-    def draw_ranks(self, n_drawn: int, random_state: np.random.RandomState) -> np.ndarray:
-        """Draw positions among the rows that count; all of them if they are no more."""
-        if n_drawn >= self.n_counting:
-            return np.arange(self.n_counting)
-        return sample_without_replacement(self.n_counting, n_drawn, random_state=random_state)
+    def draw(
+        self, n_rows: int, taken: Sequence[int], random_state: np.random.RandomState
+    ) -> tuple[np.ndarray, Rows]:
+        """Draw rows that count and are not taken, half of each class if there are enough.
+
+        Return their row numbers and the rows, negative rows first. If there are at most
+        ``n_rows`` such rows, all of them are returned.
+        """
+        numbers, rows = [], []
+        for of_class, count in enumerate(balanced_counts(self.class_counts, n_rows + len(taken))):
+            ranks = np.sort(_draw_ranks(self.class_counts[of_class], count, random_state))
+            found, part = self.find(of_class, ranks)
+            free = np.flatnonzero(~np.isin(found, taken))
+            numbers.append(found[free])
+            rows.append(part[free])
+        keep = balanced_counts((len(numbers[0]), len(numbers[1])), n_rows)
+        chosen = [
+            np.sort(sample_without_replacement(len(found), count, random_state=random_state))
+            for found, count in zip(numbers, keep, strict=True)
+        ]
+        parts = [part[one] for part, one in zip(rows, chosen, strict=True)]
+        stacked = sparse.vstack(parts, format="csr") if is_sparse(parts[0]) else np.vstack(parts)
+        return np.concatenate([n[one] for n, one in zip(numbers, chosen, strict=True)]), stacked
 
     def direction(self, weights: np.ndarray) -> Any:
         """Return the line Phi w."""
@@ -136,3 +136,10 @@ class Engine(ABC, Generic[OwnState]):
     def at(self, weights: np.ndarray) -> OwnState:
         """Return the state of the scores Phi w."""
         return self.step(None, self.line(Product(weights)), 1.0)
+
+
+def _draw_ranks(n_all: int, n_drawn: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Draw different numbers below ``n_all``; all of them if they are no more."""
+    if n_drawn >= n_all:
+        return np.arange(n_all)
+    return sample_without_replacement(n_all, n_drawn, random_state=random_state)

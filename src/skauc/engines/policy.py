@@ -35,8 +35,6 @@ class SizePolicy:
     most_tasks, task_rows, least_task_rows : int
         A pass over matrices has at most ``most_tasks`` tasks of about ``task_rows`` rows. Two
         tasks may be as small as ``least_task_rows``.
-    screening_rows : int
-        Rows on which candidates are screened before the best are evaluated on all rows.
     shift_rows : int
         The mean of this many rows is subtracted from the columns.
     prediction_block : int
@@ -59,7 +57,6 @@ class SizePolicy:
     most_tasks: int = 64
     task_rows: int = 8192
     least_task_rows: int = 3072
-    screening_rows: int = 10_000
     shift_rows: int = 1024
     prediction_block: int = 1 << 17
     gram_exact_rows: int = 5_000

@@ -16,7 +16,7 @@ from skauc.engines.passes.state import BlockState, FindState, version
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Rows
 from skauc.metrics.area import auc_of, threshold_of, weighted_auc
 from skauc.metrics.sorted_scores import sort_scores
 
@@ -43,20 +43,11 @@ class SingleEngine(Engine[BlockState]):
     def __exit__(self, *exception) -> None:
         self._stack.close()
 
-    @property
-    def screens(self) -> bool:
-        return self.block.kind == "cpu" and self.n_counting > 10 * self.block.policy.screening_rows
-
     # -- rows --------------------------------------------------------------------------------
 
-    def rows(self, indices: np.ndarray) -> Rows:
-        return self._data.X[indices]
-
-    def draw(self, n_rows: int, taken, random_state) -> tuple[np.ndarray, Rows]:
-        ranks = self.draw_ranks(n_rows + len(taken), random_state)
-        indices = ranks if self._counting is None else self._counting[ranks]
-        indices = np.sort(indices[~np.isin(indices, taken)][:n_rows])
-        return indices, self.rows(indices)
+    def find(self, of_class: int, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
+        places = self._counting[of_class][ranks]
+        return self._data.row_numbers[places], self._data.X[places]
 
     def hold_out(self, chosen: Chosen | None) -> None:
         weights, self._held_out = self._data.weights, None
@@ -68,17 +59,16 @@ class SingleEngine(Engine[BlockState]):
         # Summed one by one: a difference from the total loses a class of tiny weight.
         self.positive_weight = float(weights[self._data.positive].sum())
         self.negative_weight = float(weights[~self._data.positive].sum())
-        self.n_counting = int(np.count_nonzero(weights))
-        is_whole = self.n_counting == self.n_rows
-        self._counting = None if is_whole else np.flatnonzero(weights)
+        counts = weights > 0
+        self._counting = tuple(
+            np.flatnonzero(counts & side) for side in (~self._data.positive, self._data.positive)
+        )
+        self.class_counts = len(self._counting[0]), len(self._counting[1])
 
     # -- columns and scores ------------------------------------------------------------------
 
     def append(self, columns: NewColumns) -> None:
         columns.write(self.block)
-
-    def replace(self, kernel: Kernel, centres: Rows, transform: np.ndarray, n_kept: int) -> None:
-        self.block.set_expansion(n_kept, kernel, centres, transform)
 
     def line(self, line: Line) -> Any:
         return line.values(self.block)
@@ -116,24 +106,24 @@ class SingleEngine(Engine[BlockState]):
 
 
 def open_cpu(
-    data: TrainingData, *, capacity: int, n_jobs, n_whole: int, policy: SizePolicy
+    data: TrainingData, *, capacity: int, n_jobs, policy: SizePolicy
 ) -> SingleEngine:
     """Return an engine on the CPU."""
     from skauc.engines.blocks.cpu import CPUBlock
 
     threads = RowThreads(n_jobs)
     block = CPUBlock(data.X, data.positive, data.weights, threads=threads, policy=policy)
-    columns = block.no_columns(capacity, policy.column_dtype(n_whole))
+    columns = block.no_columns(capacity, policy.column_dtype(data.n_rows))
     return SingleEngine(data, block.with_columns(columns), threads)
 
 
 def open_gpu(
-    data: TrainingData, *, capacity: int, n_whole: int, policy: SizePolicy
+    data: TrainingData, *, capacity: int, policy: SizePolicy
 ) -> SingleEngine:
     """Return an engine on the device that the data name."""
     from skauc.engines.blocks.gpu import GPUBlock
 
-    dtype = policy.column_dtype(n_whole)
+    dtype = policy.column_dtype(data.n_rows)
     try:
         block = GPUBlock(data, data.weights, device=str(data.device), policy=policy)
         block = block.with_columns(block.no_columns(capacity, dtype))

@@ -50,14 +50,14 @@ class Objective(Protocol):
     def gradient(self, point: Point) -> np.ndarray:
         """Return the gradient."""
 
-    def hessian(self, point: Point) -> np.ndarray:
-        """Return the Hessian."""
+    def derivatives(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient and the Hessian."""
 
     def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
         """Return the Hessian times a vector."""
 
 
-Step = Callable[[Objective, Point, np.ndarray], np.ndarray]
+Step = Callable[[Objective, Point], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,7 @@ def minimise(
     point = objective.at(weights)
     was_small = False
     for n_iter in range(1, max_iter + 1):
-        gradient = objective.gradient(point)
-        direction = step(objective, point, gradient)
+        gradient, direction = step(objective, point)
         promised = -0.5 * float(gradient @ direction)
         if promised <= 1e-14 * point.value:
             return Minimum(point, n_iter)
@@ -135,13 +134,15 @@ def halving_search(
     return 0.0, point
 
 
-def cholesky_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
-    """Solve with a Cholesky factor of the Hessian."""
-    return -cho_solve((factorise(objective.hessian(point)), True), gradient, check_finite=False)
+def cholesky_step(objective: Objective, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradient and the step, found with a Cholesky factor of the Hessian."""
+    gradient, hessian = objective.derivatives(point)
+    return gradient, -cho_solve((factorise(hessian), True), gradient, check_finite=False)
 
 
-def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
-    """Solve by conjugate gradients, more exactly as the optimum gets closer."""
+def conjugate_gradient_step(objective: Objective, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradient and the step, solved more exactly as the optimum gets closer."""
+    gradient = objective.gradient(point)
     size = len(gradient)
     operator = LinearOperator(
         (size, size), matvec=lambda v: objective.hessian_product(point, v), dtype=np.float64
@@ -149,7 +150,7 @@ def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.nda
     relative = np.linalg.norm(gradient) / max(float(np.linalg.norm(point.weights)), 1.0)
     forcing = min(0.1, np.sqrt(relative))
     direction, _ = cg(operator, -gradient, rtol=forcing, maxiter=10 * size)
-    return direction
+    return gradient, direction
 
 
 def factorise(hessian: np.ndarray) -> np.ndarray:

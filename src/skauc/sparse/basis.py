@@ -9,6 +9,7 @@ kernels. The linear term is one more space. Its columns are orthonormal already 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,27 +17,45 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
-from skauc.engines import Engine, OrthonormalColumn
+from skauc.engines import Engine, OrthonormalColumns
 from skauc.kernels import Kernel, Rows, as_rbf
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Candidates written in the basis: k(., z) = Phi coordinates + norm * (a new unit column)."""
+    """Candidates written in the basis: k(., z) = Phi coordinates + a rest of this squared norm.
+
+    A candidate is independent of the basis if its rest is larger than ``smallest``.
+    """
 
     coordinates: np.ndarray
-    norms: np.ndarray
+    residuals: np.ndarray
     squared_lengths: np.ndarray
-    independent: np.ndarray
+    smallest: np.ndarray
 
     def part(self, which: np.ndarray) -> Projection:
         """Return the projections of some of the candidates."""
         return Projection(
             self.coordinates[:, which],
-            self.norms[which],
+            self.residuals[which],
             self.squared_lengths[which],
-            self.independent[which],
+            self.smallest[which],
         )
+
+
+@dataclass(frozen=True)
+class Added:
+    """Centres to add, their rows and widths, and how they are written in the extended basis.
+
+    ``coordinates`` are those in the old basis, ``factor`` the lower triangular factor of the Gram
+    matrix of the rests.
+    """
+
+    centres: Rows
+    indices: np.ndarray
+    widths: np.ndarray
+    coordinates: np.ndarray
+    factor: np.ndarray
 
 
 class Basis:
@@ -53,6 +72,8 @@ class Basis:
         self._centres: Rows | None = None
         self.indices: list[int] = []
         self.widths: list[int] = []
+        # The number of centres that were added at a time.
+        self.batches: list[int] = []
         # The number of centres, the first ones, that refinement has moved away from their rows.
         self.n_moved = 0
         self._factor = np.zeros((capacity, capacity))
@@ -69,41 +90,37 @@ class Basis:
             raise LookupError("The basis has no centres yet.")
         return self._centres
 
-    def project(self, centres: Rows, width: int = 0) -> Projection:
+    def project(self, centres: Rows, widths: np.ndarray) -> Projection:
         """Split k(., z) into its part in the span of the basis and the rest, for each z."""
-        squared_lengths = self.kernels[width].diagonal(centres)
+        squared_lengths = self.kernels[0].diagonal(centres)
         coordinates = np.zeros((self.n_linear + len(self), centres.shape[0]))
         if len(self):
-            gram = self._gram(centres, width)
+            gram = self.kernel().columns(self.centres, np.float64)(centres)
+            gram = gram * (widths[:, None] == np.asarray(self.widths))
             kernel_part = solve_triangular(self._lower, gram.T, lower=True, check_finite=False)
             coordinates[self.n_linear :] = kernel_part
         residuals = squared_lengths - np.einsum("jq,jq->q", coordinates, coordinates)
-        independent = residuals > self._smallest_residual * squared_lengths
-        norms = np.sqrt(np.maximum(residuals, 0.0))
-        return Projection(coordinates, norms, squared_lengths, independent)
+        return Projection(
+            coordinates, residuals, squared_lengths, self._smallest_residual * squared_lengths
+        )
 
-    def _gram(self, centres: Rows, width: int) -> np.ndarray:
-        """Return the inner products of k(., z) with the centres: zero between widths."""
-        gram = self.kernels[width].columns(self.centres, np.float64)(centres)
-        return gram * (np.asarray(self.widths) == width)
+    def gram(self, centres: Rows, widths: np.ndarray) -> np.ndarray:
+        """Return the inner products of k(., z) with each other; they are zero between widths."""
+        gram = self.kernel_of(widths).columns(centres, np.float64)(centres)
+        return gram * (widths[:, None] == widths)
 
-    def append(
-        self,
-        engine: Engine,
-        centre: Rows,
-        index: int,
-        coordinates: np.ndarray,
-        norm: float,
-        width: int = 0,
-    ) -> None:
-        """Add a centre with a known projection, and its column to the engine."""
-        engine.append(OrthonormalColumn(self.kernels[width], centre, coordinates, norm))
-        size = len(self)
-        self._factor[size, :size] = coordinates[self.n_linear :]
-        self._factor[size, size] = norm
-        self._centres = centre if self._centres is None else _stack(self._centres, centre)
-        self.indices.append(int(index))
-        self.widths.append(width)
+    def append(self, engine: Engine, added: Added) -> None:
+        """Add centres with a known projection, and their columns to the engine."""
+        size, n_added = len(self), len(added.indices)
+        self._factor[size : size + n_added, :size] = added.coordinates[self.n_linear :].T
+        self._factor[size : size + n_added, size : size + n_added] = added.factor
+        self._centres = (
+            added.centres if self._centres is None else _stack(self._centres, added.centres)
+        )
+        self.indices += added.indices.tolist()
+        self.widths += added.widths.tolist()
+        self.batches.append(n_added)
+        self._put(engine, size, n_added)
 
     def fill(self, engine: Engine) -> None:
         """Put the columns of all centres into an engine that holds only the linear columns.
@@ -111,17 +128,19 @@ class Basis:
         Columns are computed in the way in which they were first added, so that a fit that goes on
         from a checkpoint gives the same numbers.
         """
-        n_moved = self.n_moved
-        if n_moved:
-            moved = replace(as_rbf(self.kernels[0]), gamma=self.gammas()[:n_moved])
-            factor = self._factor[:n_moved, :n_moved]
-            inverse = solve_triangular(factor, np.eye(n_moved), lower=True)
-            engine.replace(moved, self.centres[:n_moved], inverse.T, self.n_linear)
-        for place in range(n_moved, len(self)):
-            projection = np.append(np.zeros(self.n_linear), self._factor[place, :place])
-            norm = float(self._factor[place, place])
-            kernel = self.kernels[self.widths[place]]
-            engine.append(OrthonormalColumn(kernel, self.centres[[place]], projection, norm))
+        size = 0
+        for n_added in self.batches:
+            self._put(engine, size, n_added)
+            size += n_added
+
+    def _put(self, engine: Engine, size: int, n_added: int) -> None:
+        """Put the columns of a batch of centres into an engine, after the first ``size``."""
+        new = slice(size, size + n_added)
+        projection = np.zeros((self.n_linear + size, n_added))
+        projection[self.n_linear :] = self._factor[new, :size].T
+        inverse = solve_triangular(self._factor[new, new], np.eye(n_added), lower=True)
+        kernel = self.kernel_of(np.asarray(self.widths[new]))
+        engine.append(OrthonormalColumns(kernel, self.centres[new], projection, inverse.T))
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
         """Return the kernel coefficients L^-T w."""
@@ -130,7 +149,17 @@ class Basis:
 
     def reshaped(self, kernels: Sequence[Kernel], centres: Rows, factor: np.ndarray) -> Basis:
         """Return a basis of the same size with moved centres, whose Gram matrix has this factor."""
-        return self.refilled(kernels, centres, factor, self.indices, self.widths, len(self))
+        size = len(self)
+        return self.refilled(kernels, centres, factor, self.indices, self.widths, [size], size)
+
+    def merged(self) -> Basis:
+        """Return the same basis, whose columns are computed all at once.
+
+        This is more precise on rows whose columns are kept in single precision.
+        """
+        basis = copy.copy(self)
+        basis.batches = [len(self)]
+        return basis
 
     def refilled(
         self,
@@ -139,6 +168,7 @@ class Basis:
         factor: np.ndarray,
         indices: list[int],
         widths: list[int],
+        batches: list[int],
         n_moved: int,
     ) -> Basis:
         """Return a basis of the same capacity with other centres."""
@@ -146,7 +176,7 @@ class Basis:
         basis._smallest_residual = self._smallest_residual
         basis._factor[: len(indices), : len(indices)] = factor
         basis._centres, basis.indices, basis.widths = centres, indices, widths
-        basis.n_moved = n_moved
+        basis.n_moved, basis.batches = n_moved, batches
         return basis
 
     def taken(self, width: int) -> list[int]:
@@ -161,9 +191,14 @@ class Basis:
 
     def kernel(self) -> Kernel:
         """Return one kernel for all centres, with a width per centre."""
+        return self.kernel_of(np.asarray(self.widths))
+
+    def kernel_of(self, widths: np.ndarray) -> Kernel:
+        """Return one kernel for centres of these widths."""
         if len(self.kernels) == 1:
             return self.kernels[0]
-        return replace(as_rbf(self.kernels[0]), gamma=self.gammas())
+        gammas = np.array([as_rbf(kernel).gamma for kernel in self.kernels])
+        return replace(as_rbf(self.kernels[0]), gamma=gammas[widths])
 
     def gammas(self) -> np.ndarray:
         """Return the width of each centre. Only RBF kernels have one per centre."""

@@ -141,6 +141,7 @@ def _pack(state: FitState) -> dict[str, np.ndarray]:
         "indices": np.asarray(basis.indices, dtype=np.int64),
         "widths": np.asarray(basis.widths, dtype=np.int64),
         "n_moved": np.array(basis.n_moved),
+        "batches": np.asarray(basis.batches, dtype=np.int64),
         "weights": state.weights,
         "sizes": np.array([size for size, _ in models]),
         "generations": np.array([model.generation for _, model in models]),
@@ -175,6 +176,7 @@ def _unpack(header: dict, arrays: dict, state: FitState, plan: Plan, is_sparse: 
         arrays["factor"],
         arrays["indices"].tolist(),
         arrays["widths"].tolist(),
+        arrays["batches"].tolist(),
         int(arrays["n_moved"]),
     )
     models = {}

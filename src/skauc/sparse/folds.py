@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skauc.data.sampling import AnyOf, Counts, HashOrder, HashRange
+from skauc.data.sampling import AnyOf, Counts, HashOrder, HashRange, balanced_counts
 from skauc.data.training import TrainingData
 from skauc.engines.base import Chosen
-from skauc.sparse.sampling import balanced_counts, balanced_sample
+from skauc.sparse.sampling import balanced_sample
 
 # Number of test rows of a fold on a cluster that score a refined model.
 SCORED_ROWS = 200_000

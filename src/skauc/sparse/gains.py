@@ -1,4 +1,4 @@
-"""Gains: how much the objective falls, and by which move, if a candidate joins the basis."""
+"""Gains: how much the objective falls, and by which move, if one candidate joins the basis."""
 
 from __future__ import annotations
 
@@ -7,61 +7,58 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from skauc.engines import KernelColumn, OrthonormalColumn, State
-from skauc.engines.passes import CandidateGains, CandidateSlopes, LineSlopes
+from skauc.engines import KernelColumn, OrthonormalColumns
+from skauc.engines.passes import CandidateGains, Centres, LineSlopes
 from skauc.kernels import Kernel, Rows
-from skauc.solvers.newton import Point, factorise
-from skauc.sparse.basis import Projection
+from skauc.solvers.newton import Point
+from skauc.sparse.basis import Basis, Projection
 from skauc.sparse.objective import Objective
-
-# Smallest own curvature of a candidate that float32 resolves, relative to its whole curvature.
-_SMALLEST_OWN_CURVATURE = 1e-5
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Candidate centres of one kernel, their row indices, and their projections on the basis."""
+    """Candidate centres, their row numbers and widths, and their projections on the basis."""
 
     kernel: Kernel
-    width: int
     centres: Rows
     indices: np.ndarray
+    widths: np.ndarray
     projection: Projection
 
     def __len__(self) -> int:
         return len(self.indices)
 
-    def part(self, which: np.ndarray) -> Candidates:
-        """Return some of the candidates."""
-        return replace(
-            self,
-            centres=self.centres[which],
-            indices=self.indices[which],
-            projection=self.projection.part(which),
+    @classmethod
+    def of(cls, basis: Basis, indices: np.ndarray, widths: np.ndarray, centres: Rows) -> Candidates:
+        """Return the rows that are independent of the basis."""
+        projection = basis.project(centres, widths)
+        keep = np.flatnonzero(projection.residuals > projection.smallest)
+        return cls(
+            basis.kernel_of(widths[keep]),
+            centres[keep],
+            indices[keep],
+            widths[keep],
+            projection.part(keep),
         )
+
+    @property
+    def norms(self) -> np.ndarray:
+        """The lengths of the parts of the columns k(., z) that are not in the basis."""
+        return np.sqrt(self.projection.residuals)
 
     @property
     def columns(self) -> np.ndarray:
         """The columns k(., z) in the coordinates of the basis extended by the candidate."""
-        return np.vstack((self.projection.coordinates, self.projection.norms))
+        return np.vstack((self.projection.coordinates, self.norms))
 
-
-@dataclass(frozen=True)
-class QuadraticModel:
-    """The state after the last retraining, and a factor of the Hessian of its violating pairs."""
-
-    state: State
-    factor: np.ndarray
-
-    def extend(self, row: np.ndarray) -> QuadraticModel:
-        """Add a coordinate, given its row of the factor."""
-        size = len(row)
-        factor = np.zeros((size, size))
-        factor[:-1, :-1] = self.factor
-        factor[-1] = row
-        return QuadraticModel(self.state, factor)
+    def one(self, i: int) -> Centres:
+        """Return the centre of one candidate."""
+        kernel = self.kernel
+        gammas = getattr(kernel, "gamma", None)
+        if isinstance(gammas, np.ndarray) and gammas.ndim:
+            kernel = replace(kernel, gamma=gammas[[i]])
+        return Centres(kernel, self.centres[[i]])
 
 
 @dataclass(frozen=True)
@@ -70,105 +67,32 @@ class Gains:
 
     gains: np.ndarray
     moves: np.ndarray
-    factor_rows: np.ndarray | None = None
 
 
 class GainRule(Protocol):
-    """A rule that computes the gains of candidates for `skauc.sparse.selection.Selector`."""
+    """A rule that computes the gains of candidates for `skauc.sparse.selection.OneByOne`."""
 
-    def model(self, objective: Objective, point: Point) -> QuadraticModel | None:
-        """Return what the rule keeps of a retrained model until the next retraining."""
-
-    def evaluate(
-        self,
-        objective: Objective,
-        point: Point,
-        model: QuadraticModel | None,
-        candidates: Candidates,
-    ) -> Gains:
+    def evaluate(self, objective: Objective, point: Point, candidates: Candidates) -> Gains:
         """Return the gains and moves of the candidates."""
 
 
-@dataclass(frozen=True)
 class NewtonLine:
-    """One Newton step along the new column alone: gain g^2 / (2h), for all in one pass.
+    """One Newton step along the new column alone: gain g^2 / (2h), for all in one pass."""
 
-    ``question`` is the pass that the engine runs: `CandidateGains` over all rows, or
-    `ScreenedGains` over a sample.
-    """
-
-    question: type[CandidateGains] = CandidateGains
-
-    def model(self, objective, point):
-        """Keep nothing."""
-
-    def evaluate(self, objective, point, model, candidates) -> Gains:
-        """Use current slopes and current curvatures."""
-        state, engine = point.state, objective.engine
-        question = self.question(candidates.kernel, candidates.centres, 0)
-        along = engine.ask(question, state, state)
-        slopes, curvatures = _regularised(objective, point, candidates, along)
-        return Gains(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
-
-
-class OrthogonalNewton:
-    """One Newton step over all coefficients, the new one included.
-
-    With H = R R^T the Hessian over the basis, b the cross terms of a candidate and h its own
-    curvature, the step lowers the quadratic model by
-
-        (g - b^T H^-1 g_J)^2 / (2 (h - b^T H^-1 b))
-
-    more than a step without the candidate. Method 1 of the paper finds the same decrease by a full
-    optimisation per candidate. Slopes are current. The violating pairs, and so R, are those of the
-    last retraining, and R grows by one row per centre.
-    """
-
-    def model(self, objective, point) -> QuadraticModel:
-        """Factor the Hessian."""
-        return QuadraticModel(point.state, factorise(objective.hessian(point)))
-
-    def evaluate(self, objective, point, model, candidates) -> Gains:
-        """Use the Schur complement of the curvature of each candidate."""
+    def evaluate(self, objective, point, candidates) -> Gains:
+        """Use slopes and curvatures of the whole objective along the candidates' columns."""
+        question = CandidateGains(Centres(candidates.kernel, candidates.centres))
+        along = objective.engine.ask(question, point.state)
         projection = candidates.projection
-        question = CandidateGains(candidates.kernel, candidates.centres, len(point.weights))
-        along = objective.engine.ask(question, point.state, model.state)
-        slopes, curvatures = _regularised(objective, point, candidates, along)
-        cross = projection.coordinates + objective.C_pair * along.cross
-        cross = _solve(model.factor, cross)
-        own = curvatures - np.einsum("jq,jq->q", cross, cross)
-        least = np.maximum(projection.norms**2, _SMALLEST_OWN_CURVATURE * curvatures)
-        own = np.maximum(own, least)
-        rest = _solve(model.factor, objective.gradient(point))
-        slopes = slopes - rest @ cross
-        steps = -slopes / own
-        moves = candidates.columns * steps
-        moves[:-1] -= _solve(model.factor, rest[:, None] + cross * steps, trans="T")
-        rows = cross - model.factor.T @ projection.coordinates
-        factor_rows = np.vstack((rows, np.sqrt(own))) / projection.norms
-        return Gains(slopes**2 / (2 * own), moves, factor_rows)
-
-
-def _regularised(
-    objective, point, candidates, along: CandidateSlopes
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return slopes and curvatures of the whole objective along the candidates' columns."""
-    projection = candidates.projection
-    slopes = point.weights @ projection.coordinates + objective.C_pair * along.slopes
-    return slopes, projection.squared_lengths + objective.C_pair * along.curvatures
-
-
-def _solve(factor: np.ndarray, right: np.ndarray, trans="N") -> np.ndarray:
-    return solve_triangular(factor, right, lower=True, trans=trans, check_finite=False)
+        slopes = point.weights @ projection.coordinates + objective.C_pair * along.slopes
+        curvatures = projection.squared_lengths + objective.C_pair * along.curvatures
+        return Gains(slopes**2 / (2 * curvatures), candidates.columns * (-slopes / curvatures))
 
 
 class LineMinimum:
     """The one-dimensional problem along the new column, solved for one candidate at a time."""
 
-    def model(self, objective, point):
-        """Keep nothing."""
-
-    def evaluate(self, objective, point, model, candidates) -> Gains:
+    def evaluate(self, objective, point, candidates) -> Gains:
         """Use the exact decrease."""
         results = [
             self._minimise_along(objective, point, candidates, i) for i in range(len(candidates))
@@ -180,7 +104,8 @@ class LineMinimum:
     def _minimise_along(objective, point, candidates, i, max_iter=30, tol=1e-6):
         """Newton's method in one dimension, safeguarded by halving."""
         engine, C_pair = objective.engine, objective.C_pair
-        line = engine.line(KernelColumn(candidates.kernel, candidates.centres[[i]]))
+        one = candidates.one(i)
+        line = engine.line(KernelColumn(one.kernel, one.rows))
         inner = float(point.weights @ candidates.projection.coordinates[:, i])
         squared_length = float(candidates.projection.squared_lengths[i])
 
@@ -212,19 +137,18 @@ class Exhaustive:
 
     minimise: Callable
 
-    def model(self, objective, point):
-        """Keep nothing."""
-
-    def evaluate(self, objective, point, model, candidates) -> Gains:
+    def evaluate(self, objective, point, candidates) -> Gains:
         """Use the exact decrease."""
-        projection = candidates.projection
         gains, moves = [], []
         start = np.append(point.weights, 0.0)
         for i in range(len(candidates)):
-            centre, norm = candidates.centres[[i]], float(projection.norms[i])
-            column = projection.coordinates[:, i], norm
+            one = candidates.one(i)
+            projection = candidates.projection.coordinates[:, [i]]
+            transform = np.array([[1.0 / candidates.norms[i]]])
             # The column of the next candidate takes the place of this one.
-            objective.engine.append(OrthonormalColumn(candidates.kernel, centre, *column))
+            objective.engine.append(
+                OrthonormalColumns(one.kernel, one.rows, projection, transform)
+            )
             found = self.minimise(objective, start).point
             gains.append(point.value - found.value)
             moves.append(found.weights - start)

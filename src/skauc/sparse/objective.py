@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.engines import Engine, Line, Product, State
-from skauc.engines.passes import Gradient, Hessian, HessianProduct
+from skauc.engines.passes import Derivatives, Gradient, HessianProduct
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.solvers.newton import Point
 from skauc.validation import check_pair_weight
@@ -52,11 +52,13 @@ class Objective:
         gradient = self.engine.ask(Gradient(len(point.weights)), point.state)
         return point.weights + self.C_pair * gradient
 
-    def hessian(self, point: Point) -> np.ndarray:
-        """Return the generalised Hessian. Its eigenvalues are at least 1."""
-        hessian = self.C_pair * self.engine.ask(Hessian(len(point.weights)), point.state)
+    def derivatives(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient and the generalised Hessian. Its eigenvalues are at least 1."""
+        question = Derivatives(len(point.weights))
+        gradient, hessian = self.engine.ask(question, point.state)
+        hessian *= self.C_pair
         hessian.flat[:: len(hessian) + 1] += 1.0
-        return hessian
+        return point.weights + self.C_pair * gradient, hessian
 
     def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
         """Return the generalised Hessian times a vector."""

@@ -68,8 +68,8 @@ def fit_path(
 
     The stages of the plan run in order (see `skauc.sparse.stages`):
 
-    - Pursue(sizes) chooses a centre by its gain, adds its column, and retrains on the schedule.
-    - Refine(steps) moves centres and metric by L-BFGS on a sample, and keeps what validates best.
+    - Pursue(sizes) chooses centres by their gain, adds their columns, retrains on the schedule.
+    - Refine(steps) moves centres and metric by a few steps of L-BFGS.
     - MoveTo(rows) solves for the same basis on hard rows, or on all rows.
     - Finish fits the coefficients once more, to all rows.
 
@@ -80,7 +80,7 @@ def fit_path(
     plan : Plan
         What to fit.
     open_engine : callable
-        ``open_engine(rows, capacity=..., n_whole=...)`` returns the engine for some rows.
+        ``open_engine(rows, capacity=...)`` returns the engine for some rows.
     random_state : int, RandomState instance or None
         Random numbers for validation rows and candidates.
     watch : callable
@@ -116,8 +116,9 @@ def fit_path(
         try:
             state = work.begin()
             saved = checkpoint.restore(state, plan, random_state)
-            state = state if saved is None else work.resume(saved)
-            for number, stage in enumerate((*plan.stages(work.held_out), *then)):
+            stages = (*plan.stages(work.held_out), *then)
+            state = state if saved is None else work.resume(saved, stages[: saved.n_done])
+            for number, stage in enumerate(stages):
                 if number < state.n_done:
                     continue
                 if not (stage.grows and state.is_grown):

@@ -22,7 +22,13 @@ from skauc.feature_map import FeatureMap, check_scaling, rotate, scale
 from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import SOLVERS, make_step, minimise
-from skauc.sparse.sampling import HeldOut, hold_out, hold_out_none
+from skauc.sparse.sampling import (
+    MOST_REFINED_ROWS,
+    REFINED_ROWS,
+    HeldOut,
+    hold_out,
+    hold_out_none,
+)
 from skauc.sparse.selection import SELECTIONS
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, Stage
 from skauc.support import quiet_overflow
@@ -37,6 +43,11 @@ from skauc.validation import (
 
 # Smallest basis that is refined before it grows further.
 FIRST_REFINED = 4
+# Steps of the last refinement if `refine` is True.
+DEFAULT_STEPS = 10
+# Rows on which centres are chosen without refinement: this many per centre, and at least these.
+ROWS_PER_CENTRE = 100
+LEAST_PURSUED_ROWS = 8_000
 # Retrainings without a better validation AUC after which early stopping ends a fit.
 N_ITER_NO_CHANGE = 5
 
@@ -65,6 +76,9 @@ class Selection:
         conjugate gradients, above.
     max_iter : int, default=100
         Maximum number of Newton iterations per optimisation.
+    n_rows : int, None or "auto", default="auto"
+        Number of rows on which centres are chosen, half of each class if possible. "auto" is 100
+        per centre and at least 8,000, None is all rows. The coefficients are fitted to all rows.
 
     Examples
     --------
@@ -79,6 +93,7 @@ class Selection:
     retrain: str = "geometric"
     solver: str = "auto"
     max_iter: int = 100
+    n_rows: int | None | str = "auto"
 
     def check(self) -> None:
         """Raise an error for an invalid value."""
@@ -87,6 +102,8 @@ class Selection:
         check_choice("retrain", self.retrain, SCHEDULES)
         check_choice("solver", self.solver, SOLVERS)
         check_integer("max_iter", self.max_iter, 1, "100 is a good choice.")
+        if self.n_rows is not None and self.n_rows != "auto":
+            check_integer("n_rows", self.n_rows, 2, 'Use None for all rows, or "auto".')
 
 
 def as_selection(selection: str | Selection) -> Selection:
@@ -141,16 +158,6 @@ class Parameters:
         )
         check_positive("tol", self.tol, "1e-4 is a good choice.")
 
-    @property
-    def is_validated(self) -> bool:
-        """Whether rows are held out for validation."""
-        return bool(self.early_stopping) or self.refines_by_validation
-
-    @property
-    def refines_by_validation(self) -> bool:
-        """Whether validation rows end the refinement, instead of a number of steps."""
-        return isinstance(self.refine, bool | np.bool_) and bool(self.refine)
-
 
 @dataclass(frozen=True, eq=False)
 class LinearTerm:
@@ -170,29 +177,6 @@ class LinearTerm:
         return cls(origin, 1.0 / np.sqrt(total) if total > 0 else 1.0)
 
 
-@dataclass(frozen=True)
-class Steps:
-    """Number of L-BFGS steps of each refinement.
-
-    ``between`` is used between pursuits and ``at_the_end`` after the last one. If the rows are a
-    sample, ``before_hard_rows`` and then ``on_hard_rows`` take the place of ``at_the_end``.
-    """
-
-    between: int
-    at_the_end: int
-    before_hard_rows: int
-    on_hard_rows: int
-
-    @classmethod
-    def counted(cls, n_steps: int) -> Steps:
-        """Return the steps for a number of steps that the user gives."""
-        return cls(-(-n_steps // 2), n_steps, n_steps, n_steps)
-
-
-# Maximum number of steps where validation rows end a descent.
-VALIDATED_STEPS = Steps(between=20, at_the_end=120, before_hard_rows=60, on_hard_rows=80)
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Parameters with everything that they imply for some rows.
@@ -208,34 +192,43 @@ class Plan:
     mean: np.ndarray
     spread: np.ndarray
 
-    def stages(self, held_out: HeldOut | None) -> tuple[Stage, ...]:
+    def stages(self, held_out: HeldOut) -> tuple[Stage, ...]:
         """Return the stages of the fit, in order.
 
         Without refinement there is a single pursuit. With it, pursuit and refinement alternate,
-        doubling the size. If refinement works on a sample, a descent on hard rows follows. The
-        coefficients are fitted to all rows at the end.
+        doubling the size. If there are many rows, each of these works on a sample: a new one of
+        hard rows for each size. The coefficients are fitted to all rows at the end.
         """
         parameters = self.parameters
         sizes = partial(retraining_sizes, parameters.selection.retrain)
-        if held_out is None or not parameters.refine:
-            return (Pursue(sizes(parameters.n_basis)),)
-        is_validated = parameters.refines_by_validation
-        steps = VALIDATED_STEPS if is_validated else Steps.counted(int(parameters.refine))
+        is_sampled = self.sample_rows(held_out) is not None
+        end: tuple[Stage, ...] = (MoveTo("all", parameters.n_basis),) if is_sampled else ()
+        if not parameters.refine:
+            end = (*end, Finish()) if is_sampled else ()
+            return (Pursue(sizes(parameters.n_basis)), *end)
+        n_steps = self.n_steps
         *between, last = refined_sizes(parameters.n_basis)
         growth: list[Stage] = []
         for size in between:
-            growth += [Pursue(sizes(size)), Refine(steps.between, grows=True)]
-        growth.append(Pursue(sizes(last)))
-        if held_out.samples_all:
-            return *growth, Refine(steps.at_the_end), Finish()
-        return (
-            *growth,
-            Refine(steps.before_hard_rows),
-            MoveTo("hard"),
-            Refine(steps.on_hard_rows),
-            MoveTo("all"),
-            Finish(),
-        )
+            growth += [Pursue(sizes(size)), Refine(-(-n_steps // 2), grows=True)]
+            growth += [MoveTo("hard", size, grows=True)] if is_sampled else []
+        return *growth, Pursue(sizes(last)), Refine(n_steps), *end, Finish()
+
+    @property
+    def n_steps(self) -> int:
+        """The number of steps of the last refinement; those before have half as many."""
+        refine = self.parameters.refine
+        return DEFAULT_STEPS if refine is True else int(refine)
+
+    def sample_rows(self, held_out: HeldOut) -> int | None:
+        """Return how many rows centres are chosen and refined on; None for all rows."""
+        parameters, n_rows = self.parameters, sum(held_out.learning)
+        if parameters.refine:
+            return REFINED_ROWS if n_rows > MOST_REFINED_ROWS else None
+        size = parameters.selection.n_rows
+        if size == "auto":
+            size = max(LEAST_PURSUED_ROWS, ROWS_PER_CENTRE * parameters.n_basis)
+        return None if size is None or n_rows <= size else size
 
     def capacity(self, n_rows: int) -> int:
         """Return the largest number of columns that the fit needs."""
@@ -245,11 +238,11 @@ class Plan:
         n_most = parameters.n_basis if parameters.refine else n_rows * len(self.kernels)
         return n_linear + min(parameters.n_basis, n_most)
 
-    def hold_out(self, rows: TrainingData, random_state: np.random.RandomState) -> HeldOut | None:
-        """Return which rows are held out; None if no rows are held out or sampled."""
-        if self.parameters.is_validated:
+    def hold_out(self, rows: TrainingData, random_state: np.random.RandomState) -> HeldOut:
+        """Return which rows are held out, and the order that samples are drawn by."""
+        if self.parameters.early_stopping:
             return hold_out(rows, self.parameters.validation_fraction, random_state)
-        return hold_out_none(rows, random_state) if self.parameters.refine else None
+        return hold_out_none(rows, random_state)
 
     def optimiser(self, capacity: int) -> Callable[..., Any]:
         """Return ``minimise(objective, weights)`` with the solver of the parameters."""

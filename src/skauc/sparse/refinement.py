@@ -8,8 +8,7 @@ With M_ik = r_i coef_k gamma_k k(x_i, z_k),
     dE/dz_k    = 2 s^2 * (sum_i M_ik (x_i - z_k))        (loss part, C_pair in front)
     dE/dlog s  = -2 s^2 * sum_ik M_ik (x_i - z_k)^2
 
-and the same with the centres in place of the rows for the regulariser. The descent is scipy's
-L-BFGS-B, with bounds on the scales. The validation AUC stops it and chooses its best point.
+and the same with the centres in place of the rows for the regulariser. The descent is L-BFGS.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import minimize
 
+from skauc.engines import OrthonormalColumns
 from skauc.engines.passes import KernelMoments, Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import RBF, same_format
+from skauc.solvers.lbfgs import descend
 from skauc.solvers.newton import Minimum, Point
 from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective
@@ -61,69 +61,27 @@ class Refined:
     shape: Shape
     linear: np.ndarray
     coef: np.ndarray
-    validation_auc: float | None
     factor: np.ndarray | None = None
     n_iter: int = 0
 
 
-@dataclass(frozen=True)
-class Refiner:
-    """Settings of a descent.
+def refine(
+    objective: Objective,
+    basis: Basis,
+    start: Refined,
+    n_steps: int,
+    minimise: Callable[[Objective, np.ndarray], Minimum],
+) -> Refined:
+    """Take at most ``n_steps`` steps from ``start``; ``minimise`` finds the coefficients."""
+    problem = _Problem(objective, basis, minimise, start)
+    latest = start
 
-    It ends after ``max_iter`` steps, or when ``patience`` steps have not raised the validation AUC
-    by more than ``tol``. ``minimise`` finds the coefficients.
-    """
+    def remember(theta: np.ndarray) -> None:
+        nonlocal latest
+        latest = problem.found(latest.n_iter + 1)
 
-    minimise: Callable[[Objective, np.ndarray], Minimum]
-    max_iter: int
-    tol: float = 0.0
-    patience: int = 20
-
-    def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
-        """Descend from ``start`` and return the point with the best validation AUC.
-
-        If no rows are held out, return the last point.
-        """
-        problem = _Problem(objective, basis, self.minimise, start)
-        watch = _Watch(problem, self.tol, self.patience)
-        bounds: list[tuple[float | None, float | None]] = [(None, None)] * start.shape.centres.size
-        bounds += [_SCALE_BOUNDS] * len(start.shape.scales)
-        minimize(
-            problem,
-            problem.pack(start.shape),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            callback=watch,
-            options={"maxiter": self.max_iter, "maxcor": 20},
-        )
-        return watch.best
-
-
-class _Watch:
-    """Follows a descent, keeps its best point, and ends it when the validation AUC stops rising."""
-
-    def __init__(self, problem: _Problem, tol: float, patience: int):
-        self.problem, self.tol, self.patience = problem, tol, patience
-        self.best = self.last_rise = problem.start
-        self.n_iter = 0
-
-    def __call__(self, intermediate_result) -> None:
-        self.n_iter += 1
-        found = self.problem.at(intermediate_result.x, self.n_iter)
-        if _beats(found, self.best):
-            self.best = found
-        if _beats(found, self.last_rise, self.tol):
-            self.last_rise = found
-        if self.n_iter - self.last_rise.n_iter >= self.patience:
-            raise StopIteration
-
-
-def _beats(found: Refined, before: Refined, margin: float = 0.0) -> bool:
-    """Return whether a point validates better. If no rows are held out, each one does."""
-    if found.validation_auc is None or before.validation_auc is None:
-        return True
-    return found.validation_auc > before.validation_auc + margin
+    descend(problem, problem.pack(start.shape), n_steps, remember)
+    return latest
 
 
 class _Problem:
@@ -138,7 +96,6 @@ class _Problem:
         # Centres are in units of the width of the kernel, so that they are of order one.
         self.unit = 1.0 / (np.sqrt(self.gammas)[:, None] * start.shape.scales)
         self.linear, self.coef = start.linear, start.coef
-        self.theta: np.ndarray | None = None
 
     def pack(self, shape: Shape) -> np.ndarray:
         """Return the shape as one vector."""
@@ -147,24 +104,20 @@ class _Problem:
     def unpack(self, theta: np.ndarray) -> Shape:
         """Return the vector as a shape."""
         size = self.unit.size
-        return Shape(theta[:size].reshape(self.unit.shape) * self.unit, np.exp(theta[size:]))
+        scales = np.exp(theta[size:].clip(*_SCALE_BOUNDS))
+        return Shape(theta[:size].reshape(self.unit.shape) * self.unit, scales)
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         self.accept(self.minimise(self.objective, self.place(theta)).point)
         by_centre, by_scale = self._derivatives()
+        logs = theta[self.unit.size :]
+        by_scale *= (logs > _SCALE_BOUNDS[0]) & (logs < _SCALE_BOUNDS[1])
         gradient = np.concatenate(((by_centre * self.unit).ravel(), by_scale))
         return self.point.value, gradient
 
-    def at(self, theta: np.ndarray, n_iter: int) -> Refined:
-        """Return the solution for a vector. The last one is known already."""
-        if self.theta is None or not np.array_equal(theta, self.theta):
-            self.accept(self.minimise(self.objective, self.place(theta)).point)
-        return self.found(n_iter)
-
     def found(self, n_iter: int) -> Refined:
         """Return the last solution."""
-        validation_auc = self.objective.engine.quality(self.point.state).validation_auc
-        return Refined(self.shape, self.linear, self.coef, validation_auc, self.factor, n_iter)
+        return Refined(self.shape, self.linear, self.coef, self.factor, n_iter)
 
     def place(self, theta: np.ndarray) -> np.ndarray:
         """Put the columns of a vector into the engine; return the weights of the last solution."""
@@ -173,8 +126,9 @@ class _Problem:
         factor, self.gram = self._factorise(kernel, shape.centres)
         inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
         rows = same_format(shape.centres, self.basis.centres)
-        self.objective.engine.replace(kernel, rows, inverse.T, len(self.linear))
-        self.theta, self.shape, self.factor = theta.copy(), shape, factor
+        nothing = np.zeros((len(self.linear), len(factor)))
+        self.objective.engine.append(OrthonormalColumns(kernel, rows, nothing, inverse.T))
+        self.shape, self.factor = shape, factor
         return np.concatenate((self.linear, factor.T @ self.coef))
 
     def accept(self, point: Point) -> None:

@@ -1,7 +1,7 @@
-"""Which rows a fit holds out for validation, and which rows refinement works on.
+"""Which rows a fit holds out for validation, and which rows centres are chosen and refined on.
 
-Refinement starts on a sample with as many rows of either class as possible. It ends on *hard*
-rows: at a good model most rows contribute little to the loss, so rows are drawn with a probability
+Centres are chosen on a sample, half of each class if possible. Refinement starts on one, and goes
+on with a sample of *hard* rows for each size: at a good model most rows contribute little to the loss, so rows are drawn with a probability
 that grows with their part in the derivative, and their weights are divided by that probability.
 Sums over such a sample have a fraction of the error of a uniform sample of the same size.
 """
@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skauc.data.sampling import N_BITS, AnyOf, Counts, HashOrder, HashRange, hash_rows
+from skauc.data.sampling import (
+    N_BITS,
+    AnyOf,
+    Counts,
+    HashOrder,
+    HashRange,
+    balanced_counts,
+    hash_rows,
+)
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
@@ -22,12 +30,14 @@ from skauc.support import cached_property
 
 Chosen = Callable[[TrainingData], np.ndarray]
 
-# Rows of the first sample. They give a good direction at a fraction of the cost of all rows.
-SAMPLE_ROWS = 4_000
-# Hard rows of the last descent. This many rows or fewer are refined on without a sample.
-HARD_ROWS = 8_000
+# Rows of each sample that refinement works on.
+REFINED_ROWS = 4_000
+# This many rows or fewer are refined on without a sample.
+MOST_REFINED_ROWS = 8_000
 # Part of the hard rows that is drawn uniformly, so that no weight is huge.
 UNIFORM_SHARE = 0.3
+# Corrections of the probabilities for rows that are certain to be drawn.
+_MOST_CORRECTIONS = 10
 
 
 @dataclass(frozen=True)
@@ -47,43 +57,41 @@ class HeldOut:
         """The rows held out, or None if there are none."""
         return self.rows if any(self.counts) else None
 
-    @cached_property
-    def kept(self) -> HashRange:
-        """Validation rows included in the sample (at most a third of its size)."""
-        return self.order.between((0, 0), self._kept_counts)
-
-    @property
-    def _kept_counts(self) -> Counts:
-        share = min(HARD_ROWS // 3 / max(sum(self.counts), 1), 1.0)
-        negative, positive = (math.ceil(share * n) for n in self.counts)
-        return negative, positive
-
     @property
     def learning(self) -> Counts:
         """Number of rows of each class that are not held out."""
         return _as_counts(np.subtract(self.order.counts, self.counts))
 
-    @property
-    def samples_all(self) -> bool:
-        """Whether `sample` returns all rows."""
-        return sum(self.learning) <= HARD_ROWS and self._kept_counts == self.counts
+    def kept(self, size: int) -> HashRange:
+        """Return the validation rows that are included in a sample, at most a third of its size."""
+        share = min(size // 3 / max(sum(self.counts), 1), 1.0)
+        negative, positive = (math.ceil(share * n) for n in self.counts)
+        return self.order.between((0, 0), (negative, positive))
 
-    def sample(self) -> AnyOf:
-        """Return a sample to refine on, as balanced as possible, and its validation rows."""
-        size = HARD_ROWS if sum(self.learning) <= HARD_ROWS else SAMPLE_ROWS
-        last = np.add(self.counts, balanced_counts(self.learning, size))
-        return AnyOf(self.kept, self.order.between(self.counts, _as_counts(last)))
+    def sample(self, data: TrainingData, size: int) -> TrainingData:
+        """Return a sample of rows, half of each class if possible, and its validation rows.
 
-    def hard_sample(self, data: TrainingData, model: Model, sample: TrainingData) -> TrainingData:
+        The weights make up for the rows that are left out.
+        """
+        counts = balanced_counts(self.learning, size)
+        last = _as_counts(np.add(self.counts, counts))
+        drawn = data.take(AnyOf(self.kept(size), self.order.between(self.counts, last)))
+        factors = np.array(self.learning) / np.maximum(counts, 1)
+        return replace(drawn, weights=drawn.weights * factors[drawn.positive.view(np.int8)])
+
+    def hard_sample(
+        self, data: TrainingData, model: Model, sample: TrainingData, size: int, number: int
+    ) -> TrainingData:
         """Return a sample of rows that are hard for ``model``, and its validation rows.
 
-        The model is applied to the features of ``data``, which are mapped already.
+        The model is applied to the features of ``data``, which are mapped already. ``number``
+        tells the samples of one fit apart.
         """
         model = replace(model, scaling=None)
-        counts = balanced_counts(self.learning, HARD_ROWS)
-        seed = int(hash_rows(np.zeros(1), self.order.seed)[0] >> 32)
+        counts = balanced_counts(self.learning, size)
+        seed = int(hash_rows(np.array([number]), self.order.seed)[0] >> 32)
         return draw_hard_rows(
-            data, model, sample, self.learning, counts, self.rows, self.kept, seed
+            data, model, sample, self.learning, counts, self.rows, self.kept(size), seed
         )
 
 
@@ -112,16 +120,6 @@ def hold_out(data: TrainingData, fraction: float, random_state) -> HeldOut:
 
 def _order(data: TrainingData, random_state) -> HashOrder:
     return HashOrder(data, random_state.randint(np.iinfo(np.int32).max))
-
-
-def balanced_counts(counts: Counts, size: int) -> Counts:
-    """Return how many rows of each class make up ``size`` rows, half of each if possible.
-
-    The class ratio does not matter to a loss over pairs.
-    """
-    n_fewer = min(min(counts), size // 2)
-    n_more = min(max(counts), size - n_fewer)
-    return (n_fewer, n_more) if counts[0] < counts[1] else (n_more, n_fewer)
 
 
 def balanced_sample(positive: np.ndarray, rows: np.ndarray, size: int, random_state) -> np.ndarray:
@@ -223,10 +221,31 @@ def draw_hard_rows(
     """
     scores = model.scores(against.X)
     slopes = Slopes.of(scores, against)
-    hardness = slopes(scores, against.positive) * against.weights
-    mean = np.array([hardness[side].mean() for side in (~against.positive, against.positive)])
-    share = np.array(counts) / np.maximum(n_learning, 1)
-    growth = (1 - UNIFORM_SHARE) * share / np.maximum(mean, np.finfo(np.float64).tiny)
-    rows = HardRows(model, slopes, held_out, kept, seed, UNIFORM_SHARE * share, growth)
+    hardness = slopes(scores, against.positive)
+    least, growth = np.ones(2), np.zeros(2)
+    for of_class, side in enumerate((~against.positive, against.positive)):
+        n_all, n_wanted = n_learning[of_class], counts[of_class]
+        # A class that fits into the sample is taken whole.
+        if n_wanted < n_all:
+            # A row of the uniform sample stands for several: its weight contains their number.
+            n_alike = n_all / np.count_nonzero(side)
+            own = hardness[side] * against.weights[side] / n_alike
+            least[of_class] = UNIFORM_SHARE * n_wanted / n_all
+            growth[of_class] = _growth(own, least[of_class], n_wanted / n_alike)
+    rows = HardRows(model, slopes, held_out, kept, seed, least, growth)
     drawn = data.take(rows)
     return replace(drawn, weights=drawn.weights / rows.probabilities(drawn))
+
+
+def _growth(hardness: np.ndarray, least: float, n_wanted: float) -> float:
+    """Return g so that the probabilities min(1, least + g hardness) add up to ``n_wanted``."""
+    total = hardness.sum()
+    if not total > 0:
+        return 0.0
+    growth = (n_wanted - least * len(hardness)) / total
+    for _ in range(_MOST_CORRECTIONS):
+        expected = np.minimum(least + growth * hardness, 1.0).sum()
+        if expected > 0.98 * n_wanted:
+            break
+        growth *= n_wanted / expected
+    return growth

@@ -1,13 +1,13 @@
-"""Selection: where candidates come from, how their gains are found, and which one is next.
+"""Selection: where candidates come from, how their gains are found, and which ones are next.
 
-| selection    | candidates             | gain                                                   |
-| ------------ | ---------------------- | ------------------------------------------------------ |
-| "orthogonal" | rows, drawn each time  | one Newton step over all coefficients                  |
-| "greedy"     | rows, drawn each time  | one Newton step along the new column (Method 2)        |
-| "exact"      | rows, drawn each time  | the best point along the new column (Method 2, solved) |
-| "exhaustive" | rows, drawn each time  | all coefficients optimised (Method 1)                  |
-| "random"     | one row                | one Newton step along the new column                   |
-| "kmeans"     | the landmarks          | one Newton step along the new column                   |
+| selection    | candidates               | gain                                                   |
+| ------------ | ------------------------ | ------------------------------------------------------ |
+| "orthogonal" | rows, for several centres | one Newton step over all coefficients                 |
+| "greedy"     | rows, for each centre    | one Newton step along the new column (Method 2)        |
+| "exact"      | rows, for each centre    | the best point along the new column (Method 2, solved) |
+| "exhaustive" | rows, for each centre    | all coefficients optimised (Method 1)                  |
+| "random"     | one row                  | one Newton step along the new column                   |
+| "kmeans"     | the landmarks            | one Newton step along the new column                   |
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -23,20 +24,12 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.extmath import row_norms
 
 from skauc.engines import Engine
-from skauc.engines.passes import ScreenedGains
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Kernel, Rows, is_sparse
+from skauc.kernels import Rows, is_sparse
 from skauc.solvers.newton import Point
-from skauc.sparse.basis import Basis
-from skauc.sparse.gains import (
-    Candidates,
-    Exhaustive,
-    GainRule,
-    LineMinimum,
-    NewtonLine,
-    OrthogonalNewton,
-    QuadraticModel,
-)
+from skauc.sparse.basis import Added, Basis
+from skauc.sparse.forward import TIE, PoolModel
+from skauc.sparse.gains import Candidates, Exhaustive, GainRule, LineMinimum, NewtonLine
 from skauc.sparse.objective import Objective
 from skauc.validation import check_choice
 
@@ -44,126 +37,130 @@ SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
 
 # After this many draws without an independent candidate, none is assumed to be left.
 _MOST_DRAWS = 20
-# Gains that differ by less than this, relatively, are ties. The first candidate wins.
-_TIE = 1e-9
-# Candidates that are evaluated on all rows after a screening.
-_SHORTLIST = 10
 # Rows per landmark that k-means is given.
 _ROWS_PER_LANDMARK = 256
 
-Draw = Callable[[Basis, int], tuple[np.ndarray, Rows]]
+# Returns row numbers, widths and rows that may be centres.
+Draw = Callable[[Engine, Basis], tuple[np.ndarray, np.ndarray, Rows]]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The next centre, its projection, the move to make with it, and the model after it."""
+    """The next centres, the move of all weights to make with them, and its slope."""
 
-    kernel: Kernel
-    width: int
-    centre: Rows
-    index: int
-    coordinates: np.ndarray
-    norm: float
+    added: Added
     move: np.ndarray
-    gain: float
-    model: QuadraticModel | None
+    slope: float
+
+
+class Selector(Protocol):
+    """Chooses the next centres of a pursuit."""
+
+    def choose(
+        self, objective: Objective, basis: Basis, point: Point, n_most: int
+    ) -> Choice | None:
+        """Return at most ``n_most`` centres, or None if no independent candidate is left."""
 
 
 @dataclass(frozen=True)
-class Selector:
-    """A source of candidates, a gain rule, and optionally a rough rule for a shortlist."""
+class Forward:
+    """Several centres at a time, from one pool of candidates: see `skauc.sparse.forward`."""
+
+    draw: Draw
+
+    def choose(
+        self, objective: Objective, basis: Basis, point: Point, n_most: int
+    ) -> Choice | None:
+        """Return the centres that forward selection finds in the quadratic model."""
+        candidates = _independent(self.draw, objective.engine, basis)
+        if candidates is None:
+            return None
+        model = PoolModel.of(objective, basis, point, candidates)
+        chosen = model.choose(n_most)
+        if len(chosen) == 0:
+            return None
+        return Choice(*model.addition(chosen))
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """One centre at a time: the candidate with the largest gain by some rule."""
 
     draw: Draw
     rule: GainRule
-    screen: GainRule | None = None
 
-    def next(
-        self, objective: Objective, basis: Basis, point: Point, model: QuadraticModel | None
+    def choose(
+        self, objective: Objective, basis: Basis, point: Point, n_most: int
     ) -> Choice | None:
-        """Return the best candidate of all widths, or None if no independent one is left."""
-        choices = []
-        for width in range(len(basis.kernels)):
-            candidates = self._candidates(basis, width)
-            if candidates is not None:
-                choices.append(self._best(objective, point, model, candidates))
-        return max(choices, key=lambda choice: choice.gain, default=None)
-
-    def _best(self, objective, point, model, candidates: Candidates) -> Choice:
-        candidates = self._shortlist(objective, point, model, candidates)
-        found = self.rule.evaluate(objective, point, model, candidates)
+        """Return the best candidate."""
+        candidates = _independent(self.draw, objective.engine, basis)
+        if candidates is None:
+            return None
+        found = self.rule.evaluate(objective, point, candidates)
         most = found.gains.max()
         if not np.isfinite(most):
             raise InvalidDataError(KERNEL_OVERFLOW)
-        best = int(np.flatnonzero(found.gains >= most - _TIE * abs(most))[0])
-        extended = None
-        if model is not None:
-            assert found.factor_rows is not None  # a rule that keeps a model extends it
-            extended = model.extend(found.factor_rows[:, best])
-        return Choice(
-            candidates.kernel,
-            candidates.width,
-            candidates.centres[[best]],
-            int(candidates.indices[best]),
+        best = np.flatnonzero(found.gains >= most - TIE * abs(most))[:1]
+        added = Added(
+            candidates.centres[best],
+            candidates.indices[best],
+            candidates.widths[best],
             candidates.projection.coordinates[:, best],
-            float(candidates.projection.norms[best]),
-            found.moves[:, best],
-            float(found.gains[best]),
-            extended,
+            candidates.norms[best, None],
         )
+        return Choice(added, found.moves[:, best[0]], 0.0)
 
-    def _shortlist(self, objective, point, model, candidates: Candidates) -> Candidates:
-        """Return the candidates with the best gains on a sample, if the engine screens."""
-        is_long = len(candidates) > 2 * _SHORTLIST
-        if self.screen is None or not objective.engine.screens or not is_long:
+
+def _independent(draw: Draw, engine: Engine, basis: Basis) -> Candidates | None:
+    """Draw until there are candidates that are independent of the basis."""
+    for _ in range(_MOST_DRAWS):
+        indices, widths, centres = draw(engine, basis)
+        if len(indices) == 0:
+            return None
+        candidates = Candidates.of(basis, indices, widths, centres)
+        if len(candidates):
             return candidates
-        gains = self.screen.evaluate(objective, point, model, candidates).gains
-        return candidates.part(np.sort(np.argsort(-gains, kind="stable")[:_SHORTLIST]))
-
-    def _candidates(self, basis: Basis, width: int) -> Candidates | None:
-        for _ in range(_MOST_DRAWS):
-            indices, centres = self.draw(basis, width)
-            if len(indices) == 0:
-                return None
-            projection = basis.project(centres, width)
-            keep = np.flatnonzero(projection.independent)
-            if len(keep):
-                return Candidates(
-                    basis.kernels[width],
-                    width,
-                    centres[keep],
-                    indices[keep],
-                    projection.part(keep),
-                )
-        return None
+    return None
 
 
 def make_selector(
     selection: str, engine: Engine, *, n_basis: int, n_candidates: int, minimise, random_state
 ) -> Selector:
-    """Return the selector of that name; ``minimise(objective, weights)`` is for "exhaustive"."""
+    """Return the selector of that name.
+
+    ``engine`` holds the rows that landmarks are found in. ``minimise(objective, weights)`` is for
+    "exhaustive".
+    """
     check_choice("selection", selection, SELECTIONS)
     if selection == "kmeans":
-        return Selector(_landmarks(engine, n_basis, random_state), NewtonLine())
+        return OneByOne(_landmarks(engine, n_basis, random_state), NewtonLine())
     if selection == "random":
-        return Selector(_rows(engine, 1, random_state), NewtonLine())
-    rules: dict[str, tuple[GainRule, ...]] = {
-        # Not screened: its curvatures are differences, and a sample cost 0.002 to 0.005 of AUC.
-        "orthogonal": (OrthogonalNewton(),),
-        "greedy": (NewtonLine(), NewtonLine(ScreenedGains)),
-        "exact": (LineMinimum(),),
-        "exhaustive": (Exhaustive(minimise),),
+        return OneByOne(_rows(1, random_state), NewtonLine())
+    draw = _rows(n_candidates, random_state)
+    if selection == "orthogonal":
+        return Forward(draw)
+    rules: dict[str, GainRule] = {
+        "greedy": NewtonLine(),
+        "exact": LineMinimum(),
+        "exhaustive": Exhaustive(minimise),
     }
-    return Selector(_rows(engine, n_candidates, random_state), *rules[selection])
+    return OneByOne(draw, rules[selection])
 
 
-def _rows(engine: Engine, n_candidates: int, random_state) -> Draw:
+def _rows(n_candidates: int, random_state) -> Draw:
     """Draw rows that are not yet in the basis. A row may be a centre once per width."""
 
-    def draw(basis: Basis, width: int):
-        n_rows = n_candidates
-        if engine.n_counting > n_candidates:
-            n_rows = max(n_candidates // len(basis.kernels), 1)
-        return engine.draw(n_rows, basis.taken(width), random_state)
+    def draw(engine: Engine, basis: Basis):
+        n_widths, n_rows = len(basis.kernels), n_candidates
+        if sum(engine.class_counts) > n_candidates:
+            n_rows = max(n_candidates // n_widths, 1)
+        drawn = [engine.draw(n_rows, basis.taken(width), random_state) for width in range(n_widths)]
+        widths = np.repeat(np.arange(n_widths), [len(indices) for indices, _ in drawn])
+        rows = drawn[0][1]
+        if n_widths > 1:
+            stack = sparse.vstack if is_sparse(rows) else np.vstack
+            rows = stack([rows for _, rows in drawn])
+        return np.concatenate([indices for indices, _ in drawn]), widths, rows
 
     return draw
 
@@ -188,7 +185,14 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
     origins = sample[pairwise_distances_argmin(means, rows)]
     if sparse.issparse(rows):
         means = sparse.csr_array(means)
-    return lambda basis, width: (origins, means)
+
+    def draw(engine: Engine, basis: Basis):
+        n_widths = len(basis.kernels)
+        widths = np.repeat(np.arange(n_widths), len(origins))
+        stack = sparse.vstack if is_sparse(means) else np.vstack
+        return np.tile(origins, n_widths), widths, stack([means] * n_widths)
+
+    return draw
 
 
 def _n_distinct(rows: Rows) -> int:

@@ -3,15 +3,15 @@
 | stage    | what it does                                                                      |
 | -------- | --------------------------------------------------------------------------------- |
 | `Pursue` | chooses centres by their gain, adds their columns, retrains on the schedule       |
-| `Refine` | moves the centres and the metric by L-BFGS, and keeps the point that validates best |
-| `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all     |
+| `Refine` | moves the centres and the metric by a few steps of L-BFGS                         |
+| `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all    |
 | `Finish` | fits the coefficients once more, to all rows including those held out             |
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +27,7 @@ from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.pursuit import Iterate, Pursuit, pursue
-from skauc.sparse.refinement import Refined, Refiner, Shape, solve_for_shape
+from skauc.sparse.refinement import Refined, Shape, refine, solve_for_shape
 from skauc.sparse.sampling import Chosen
 from skauc.sparse.selection import make_selector
 from skauc.sparse.state import FitState, Path
@@ -83,9 +83,8 @@ class Workspace:
 
     def __enter__(self) -> Workspace:
         self.started = time.perf_counter()
-        self.sample = None
-        if self.plan.parameters.refine and self.held_out is not None:
-            self.sample = self.rows.take(self.held_out.sample())
+        size = self.plan.sample_rows(self.held_out)
+        self.sample = None if size is None else self.held_out.sample(self.rows, size)
         self.open(self.rows if self.sample is None else self.sample, self.validation_rows)
         parameters = self.plan.parameters
         self.selector = make_selector(
@@ -109,8 +108,7 @@ class Workspace:
     def open(self, rows: TrainingData, held_out: Chosen | None) -> None:
         """Close the engine, and open one for other rows, of which some are held out."""
         self._stack.close()
-        n_whole = self.rows.n_rows
-        engine = self._open_engine(rows, capacity=self._capacity, n_whole=n_whole)
+        engine = self._open_engine(rows, capacity=self._capacity)
         self._stack.enter_context(engine)
         if self.plan.linear is not None:
             engine.append(LinearColumns(self.plan.linear.origin, self.plan.linear.scale))
@@ -124,9 +122,7 @@ class Workspace:
     @property
     def validation_rows(self) -> Chosen | None:
         """The rows that validate during pursuit and refinement."""
-        if self._validation is not None or self.held_out is None:
-            return self._validation
-        return self.held_out.validation
+        return self.held_out.validation if self._validation is None else self._validation
 
     def begin(self) -> FitState:
         """Return the state of a fit that has found nothing."""
@@ -135,10 +131,13 @@ class Workspace:
         basis = Basis(self.plan.kernels, self._capacity, self.engine.precision, n_linear)
         return FitState(basis, np.zeros(n_linear))
 
-    def resume(self, state: FitState) -> FitState:
-        """Continue from the state of another fit: put its columns into the engine."""
+    def resume(self, state: FitState, done: Sequence[Stage]) -> FitState:
+        """Continue from the state of another fit: go to its rows, and put its columns there."""
         self.started -= state.seconds
         self.latest = state
+        moves = [stage for stage in done if isinstance(stage, MoveTo)]
+        if moves:
+            moves[-1].open(state, self)
         state.basis.fill(self.engine)
         return state
 
@@ -192,11 +191,10 @@ class Workspace:
         if linear is not None:
             linear_coef = linear.scale * state.weights[: basis.n_linear]
             intercept -= float(linear_coef @ linear.origin)
-        indices = np.asarray(basis.indices)
         return Model(
             kernel=basis.kernel(),
             centres=basis.centres,
-            indices=indices if self.sample is None else self.sample.row_numbers[indices],
+            indices=np.asarray(basis.indices),
             coef=basis.coef(state.weights),
             linear_coef=linear_coef,
             intercept=intercept,
@@ -254,37 +252,46 @@ class Refine:
     saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
-        """Return the refined state; it never validates worse than before."""
-        start, _ = solve_for_shape(
-            work.objective, state.basis, as_refined(state.basis, state.weights), work.minimise
-        )
-        tol = work.plan.parameters.tol
-        loosely = partial(work.minimise, tol=max(tol, DESCENT_TOL))
-        found = Refiner(loosely, self.n_steps, tol).refine(work.objective, state.basis, start)
+        """Return the refined state."""
+        start = as_refined(state.basis, state.weights)
+        loosely = partial(work.minimise, tol=max(work.plan.parameters.tol, DESCENT_TOL))
+        found = refine(work.objective, state.basis, start, self.n_steps, loosely)
         state, point = work.adopt(state, found)
-        iterate = Iterate(point, None, found.n_iter, is_retrained=True)
+        iterate = Iterate(point, found.n_iter, is_retrained=True)
         return work.remember(state, iterate, is_refined=True)
 
 
 @dataclass(frozen=True)
 class MoveTo:
-    """Continue with the same basis on other rows: "hard" rows, or "all"."""
+    """Continue with the same basis on other rows: "all", or a sample of "hard" rows.
+
+    Hard rows are those of the model of ``size``.
+    """
 
     rows: str
+    size: int
     grows: bool = False
     saves: bool = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the coefficients that are best on these rows."""
+        self.open(state, work)
+        basis = state.basis.merged()
+        basis.fill(work.engine)
+        point = work.minimise(work.objective, state.weights, tol=DESCENT_TOL).point
+        return replace(state, basis=basis, weights=point.weights)
+
+    def open(self, state: FitState, work: Workspace) -> None:
+        """Open an engine for the rows."""
         if self.rows == "all":
             work.open(work.rows, None)
-        else:
-            assert work.held_out is not None
-            assert work.sample is not None
-            model = state.models[len(state.basis)]
-            hard = work.held_out.hard_sample(work.rows, model, work.sample)
-            work.open(hard, work.validation_rows)
-        return work.adopt(state, as_refined(state.basis, state.weights))[0]
+            return
+        assert work.sample is not None  # there are hard rows only where there is a sample
+        size = min(self.size, max(state.models))
+        hard = work.held_out.hard_sample(
+            work.rows, state.models[size], work.sample, work.sample.n_rows, number=size
+        )
+        work.open(hard, work.validation_rows)
 
 
 @dataclass(frozen=True)
@@ -299,8 +306,8 @@ class Finish:
         work.hold_out(work.engine, None)
         minimum = work.minimise(work.objective, state.weights)
         validated = state.records[-1].validation_auc
-        iterate = Iterate(minimum.point, None, minimum.n_iter, is_retrained=True)
-        state = work.remember(state, iterate, is_refined=True)
+        iterate = Iterate(minimum.point, minimum.n_iter, is_retrained=True)
+        state = work.remember(state, iterate, is_refined=bool(work.plan.parameters.refine))
         *before, last = state.records
         state = replace(state, records=(*before, replace(last, validation_auc=validated)))
         work.latest = state
@@ -312,4 +319,4 @@ def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
     scales, centres = as_rbf(basis.kernels[0]).scales, basis.centres
     dense = centres.toarray() if is_sparse(centres) else centres
     shape = Shape(dense.astype(np.float64), np.ones(centres.shape[1]) if scales is None else scales)
-    return Refined(shape, weights[: basis.n_linear], basis.coef(weights), None)
+    return Refined(shape, weights[: basis.n_linear], basis.coef(weights))

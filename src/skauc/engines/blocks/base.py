@@ -62,18 +62,14 @@ class Block(ABC):
         """Return k(., centre)."""
 
     @abstractmethod
-    def set_column(self, column: Any, projection: np.ndarray, norm: float) -> None:
-        """Set the column after those of the projection to (column - Phi projection) / norm."""
-
-    @abstractmethod
     def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
         """Set one column per feature, from ``first`` on, to scale * (x - origin)."""
 
     @abstractmethod
-    def set_expansion(
-        self, first: int, kernel: Kernel, centres: Rows, transform: np.ndarray
+    def set_columns(
+        self, kernel: Kernel, centres: Rows, projection: np.ndarray, transform: np.ndarray
     ) -> None:
-        """Set the columns from ``first`` on to K_.Z transform."""
+        """Set the columns after those of the projection to (K_.Z - Phi projection) transform."""
 
     @abstractmethod
     def direction(self, weights: np.ndarray) -> Any:
@@ -137,13 +133,13 @@ class NewColumns(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class OrthonormalColumn(NewColumns):
-    """The column (k(., centre) - Phi projection) / norm, after those of the projection."""
+class OrthonormalColumns(NewColumns):
+    """The columns (K_.Z - Phi projection) transform, after those of the projection."""
 
     kernel: Kernel
-    centre: Rows
+    centres: Rows
     projection: np.ndarray
-    norm: float
+    transform: np.ndarray
 
     @property
     def n_before(self) -> int:
@@ -151,12 +147,12 @@ class OrthonormalColumn(NewColumns):
         return len(self.projection)
 
     def count(self, n_features: int) -> int:
-        """Return 1."""
-        return 1
+        """Return one column per centre."""
+        return self.projection.shape[1]
 
     def write(self, block: Block) -> None:
         """Evaluate the kernel and subtract what the other columns explain."""
-        block.set_column(block.column(self.kernel, self.centre), self.projection, self.norm)
+        block.set_columns(self.kernel, self.centres, self.projection, self.transform)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from skauc.engines.blocks.base import Block
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Rows, is_sparse
+from skauc.kernels import Columns, Kernel, Rows, is_sparse
 from skauc.losses import pairs
 from skauc.scratch import ThreadScratch
 from skauc.support import row_slices, rows_per_block
@@ -61,8 +61,6 @@ class CPUBlock(Block):
         self.n_rows, self.n_features = X.shape
         self.threads, self.policy = threads, policy
         self.scratch = CompiledScratch()
-        # For the samples of `skauc.engines.passes.gains.ScreenedGains`.
-        self.random_state = np.random.RandomState(0)
         self.weigh(*weightings)
 
     def with_columns(self, columns: np.ndarray | None) -> CPUBlock:
@@ -82,18 +80,6 @@ class CPUBlock(Block):
 
     def fetch(self, answer):
         return answer
-
-    def part(self, rows: np.ndarray, weights: np.ndarray, n_columns: int) -> CPUBlock:
-        """Return some rows, with weights of their own and a copy of their first columns."""
-        columns = np.ascontiguousarray(self.columns[rows, :n_columns])
-        return CPUBlock(
-            self.X[rows],
-            self.positive[rows],
-            weights,
-            threads=self.threads,
-            policy=self.policy,
-            columns=columns,
-        )
 
     # -- tasks and their arrays --------------------------------------------------------------
 
@@ -133,6 +119,10 @@ class CPUBlock(Block):
 
     # -- columns and lines -------------------------------------------------------------------
 
+    def kernel_columns(self, kernel: Kernel, centres: Rows) -> Columns:
+        """Return the function that maps rows to the block k(row, centre)."""
+        return kernel.columns(centres, self.dtype, self.scratch)
+
     def column(self, kernel: Kernel, centre: Rows) -> np.ndarray:
         out = np.empty(self.n_rows)
         columns = kernel.columns(centre, self.columns.dtype, self.scratch)
@@ -145,16 +135,6 @@ class CPUBlock(Block):
         list(self.run_matrix(fill, width))
         return out
 
-    def set_column(self, column: np.ndarray, projection: np.ndarray, norm: float) -> None:
-        size = len(projection)
-
-        def orthonormalise(start, stop):
-            explained = np.empty(stop - start)
-            _multiply(self.columns[start:stop], projection, 0, stop - start, explained)
-            self.columns[start:stop, size] = (column[start:stop] - explained) / norm
-
-        list(self.run_matrix(orthonormalise, size + 1))
-
     def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
         last = first + self.n_features
 
@@ -164,17 +144,22 @@ class CPUBlock(Block):
 
         list(self.run_matrix(fill, self.n_features))
 
-    def set_expansion(
-        self, first: int, kernel: Kernel, centres: Rows, transform: np.ndarray
+    def set_columns(
+        self, kernel: Kernel, centres: Rows, projection: np.ndarray, transform: np.ndarray
     ) -> None:
-        last = first + transform.shape[1]
-        columns = kernel.columns(centres, self.columns.dtype, self.scratch)
-        transform = transform.astype(self.columns.dtype)
-        width = self.n_features + 2 * transform.shape[1]
+        first, n_new = projection.shape
+        # In double precision, because the transform magnifies the errors of kernel values.
+        columns = kernel.columns(centres, np.float64, self.scratch)
+        width = self.n_features + first + 2 * n_new
+        is_projected = projection.any()
 
         def fill(start, stop):
             for rows in self.cache_blocks(stop, width, start):
-                np.matmul(columns(self.X[rows]), transform, out=self.columns[rows, first:last])
+                values = columns(self.X[rows])
+                if is_projected:
+                    values -= self.columns[rows, :first] @ projection
+                out = self.columns[rows, first : first + n_new]
+                np.matmul(values, transform, out=out, casting="same_kind")
 
         list(self.run_matrix(fill, width))
 

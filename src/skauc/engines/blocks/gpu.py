@@ -43,7 +43,7 @@ class GPUBlock(Block):
 
     def with_columns(self, columns: torch.Tensor | None) -> GPUBlock:
         other = copy.copy(self)
-        other.columns, other.known_sums = columns, None
+        other.columns = columns
         return other
 
     def no_columns(self, capacity: int, dtype: np.dtype) -> torch.Tensor:
@@ -62,12 +62,12 @@ class GPUBlock(Block):
     def weigh(self, *weightings: np.ndarray) -> None:
         self.host_weights, self.weightings = weightings[0], weightings
         self.weights = self.put(weightings[0])
-        # The last state for which columns were added up by cell, and these sums.
-        self.known_sums: tuple[Any, torch.Tensor] | None = None
 
     def fetch(self, answer):
         if isinstance(answer, torch.Tensor):
             return answer.cpu().numpy()
+        if isinstance(answer, tuple):
+            return tuple(self.fetch(part) for part in answer)
         if is_dataclass(answer) and not isinstance(answer, type):
             parts = {field.name: getattr(answer, field.name) for field in fields(answer)}
             return replace(answer, **{name: self.fetch(part) for name, part in parts.items()})
@@ -98,31 +98,22 @@ class GPUBlock(Block):
             out[rows] = columns(self.X.take(rows))[:, 0]
         return out
 
-    def set_column(self, column: torch.Tensor, projection: np.ndarray, norm: float) -> None:
-        self._forget_sums(len(projection))
-        explained = self.direction(projection)
-        self.columns[:, len(projection)] = explained.neg_().add_(column).div_(norm)
-
     def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
-        self._forget_sums(first)
         last, start = first + self.n_features, self.put(origin)
         for rows in self.parts(self.n_rows, 2 * self.n_features):
             self.columns[rows, first:last] = (self.X.take(rows) - start).mul_(scale)
 
-    def set_expansion(
-        self, first: int, kernel: Kernel, centres: Rows, transform: np.ndarray
+    def set_columns(
+        self, kernel: Kernel, centres: Rows, projection: np.ndarray, transform: np.ndarray
     ) -> None:
-        self._forget_sums(first)
-        last = first + transform.shape[1]
-        columns, factors = self.kernel_columns(kernel, centres), self.put(transform)
-        for rows in self.parts(self.n_rows, self.n_features + 2 * transform.shape[1]):
-            values = columns(self.X.take(rows))
-            self.columns[rows, first:last] = values @ factors.to(values.dtype)
-
-    def _forget_sums(self, first: int) -> None:
-        """Forget the sums by cell of the columns from ``first`` on."""
-        if self.known_sums is not None:
-            self.known_sums = self.known_sums[0], self.known_sums[1][:, :first]
+        first, n_new = projection.shape
+        columns = make_columns(kernel, centres, np.dtype(np.float64), self.device)
+        explained, factors = self.put(projection), self.put(transform)
+        for rows in self.parts(self.n_rows, self.n_features + first + 3 * n_new):
+            values = columns(self.X.take(rows)).double()
+            if projection.any():
+                values -= self.columns[rows, :first].double() @ explained
+            self.columns[rows, first : first + n_new] = self.rounded(values @ factors)
 
     def direction(self, weights: np.ndarray) -> torch.Tensor:
         out, factors = self.weights.new_empty(self.n_rows), self.rounded(self.put(weights))

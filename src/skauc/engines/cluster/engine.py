@@ -13,7 +13,7 @@ from distributed import Future
 from scipy import sparse
 
 from skauc.engines.base import Chosen, Engine
-from skauc.engines.blocks.base import Line, LinearColumns, NewColumns, Product
+from skauc.engines.blocks.base import Line, NewColumns, Product
 from skauc.engines.cluster import tasks
 from skauc.engines.cluster.data import ClusterData
 from skauc.engines.passes.base import Pass
@@ -22,7 +22,7 @@ from skauc.engines.passes.quality import Quality, RankedQuality
 from skauc.engines.policy import SizePolicy
 from skauc.engines.tables import SharedStatistics, add_tables, share_statistics
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,6 @@ class ClusterEngine(Engine[ClusterState]):
         self.precision = float(np.finfo(dtype).eps)
         self._room = {"capacity": capacity, "dtype": dtype}
         self._block_ends = np.cumsum(data.block_rows)
-        self._linear: LinearColumns | None = None
         # Counts changes of columns and weights: a gradient on its way is of no use after one.
         self._n_changes = 0
         self._origin = 0.0
@@ -76,27 +75,25 @@ class ClusterEngine(Engine[ClusterState]):
         parts = self.pool.each("hold-out", tasks.hold_out, self._data.blocks, **held)
         self.blocks = self.pool.start(parts)
         counts = self.pool.fetch_all(self.pool.each("count", tasks.row_counts, self.blocks))
-        n_counting, positive, negative = zip(*counts, strict=True)
-        self._counting_ends = np.cumsum(n_counting)
-        self.n_counting = int(self._counting_ends[-1])
+        n_negative, n_positive, negative, positive = zip(*counts, strict=True)
+        self._counting_ends = np.cumsum(n_negative), np.cumsum(n_positive)
+        self.class_counts = sum(n_negative), sum(n_positive)
         self.positive_weight = float(sum(positive))
         self.negative_weight = float(sum(negative))
 
-    def draw(self, n_rows: int, taken, random_state) -> tuple[np.ndarray, Rows]:
-        ranks = self.draw_ranks(n_rows + len(taken), random_state)
-        indices = np.empty(len(ranks), np.int64)
-        rows: dict[int, Rows] = {}
-        for asked, (found, part) in self._fetch_rows(tasks.find_rows, ranks, self._counting_ends):
-            indices[asked] = found
-            rows.update((index, part[[i]]) for i, index in enumerate(found.tolist()))
-        indices = np.sort(indices[~np.isin(indices, taken)][:n_rows])
-        return indices, self._stack([rows[index] for index in indices.tolist()])
-
-    def rows(self, indices: np.ndarray) -> Rows:
-        rows: dict[int, Rows] = {}
-        for asked, part in self._fetch_rows(tasks.pick_rows, indices, self._block_ends):
-            rows.update((place, part[[i]]) for i, place in enumerate(asked.tolist()))
-        return self._stack([rows[place] for place in range(len(indices))])
+    def find(self, of_class: int, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
+        ends = self._counting_ends[of_class]
+        of_block = np.searchsorted(ends, ranks, side="right")
+        asked = np.unique(of_block).tolist()
+        starts = np.concatenate(([0], ends[:-1]))
+        inside = [ranks[of_block == number] - starts[number] for number in asked]
+        blocks = [self.blocks[number] for number in asked]
+        found = self.pool.each("rows", tasks.find_rows, blocks, inside, of_class=of_class)
+        numbers, rows = [np.empty(0, np.int64)], []
+        for part, of_part in self.pool.fetch_all(found):
+            numbers.append(part)
+            rows.append(of_part)
+        return np.concatenate(numbers), self._stack(rows)
 
     def _stack(self, rows: list[Rows]) -> Rows:
         if not rows:
@@ -104,32 +101,10 @@ class ClusterEngine(Engine[ClusterState]):
             return sparse.csr_array(empty) if self._data.is_sparse else empty
         return (sparse.vstack if self._data.is_sparse else np.concatenate)(rows)
 
-    def _fetch_rows(self, function, indices: np.ndarray, ends: np.ndarray) -> list[tuple]:
-        """Fetch rows by index; return which are in each answer, and the answers."""
-        of_block = np.searchsorted(ends, indices, side="right")
-        asked = np.unique(of_block).tolist()
-        places = [np.flatnonzero(of_block == number) for number in asked]
-        starts = np.concatenate(([0], ends[:-1]))
-        inside = [indices[rows] - starts[i] for rows, i in zip(places, asked, strict=True)]
-        blocks = [self.blocks[i] for i in asked]
-        answers = self.pool.fetch_all(self.pool.each("rows", function, blocks, inside))
-        return list(zip(places, answers, strict=True))
-
     # -- columns and scores ------------------------------------------------------------------
 
     def append(self, columns: NewColumns) -> None:
-        if isinstance(columns, LinearColumns):
-            self._linear = columns
         self._columns = self._start("append", tasks.append_columns, self._columns, new=columns)
-        self._n_changes += 1
-
-    def replace(self, kernel: Kernel, centres: Rows, transform: np.ndarray, n_kept: int) -> None:
-        # The old columns go first, so that workers need not hold both.
-        self._columns = []
-        expansion = {"kernel": kernel, "centres": centres, "transform": transform}
-        self._columns = self._start(
-            "replace", tasks.expand, linear=self._linear, **self._room, **expansion
-        )
         self._n_changes += 1
 
     def line(self, line: Line) -> Line:

@@ -20,13 +20,13 @@ from scipy import sparse
 
 from skauc.data.training import TrainingData
 from skauc.engines import gpu_engine
-from skauc.engines.blocks.base import Block, Line, LinearColumns, NewColumns
+from skauc.engines.blocks.base import Block, Line, NewColumns
 from skauc.engines.passes.base import Pass
 from skauc.engines.passes.state import BlockState, ShareState, Tabulate, version
 from skauc.engines.policy import SizePolicy
 from skauc.engines.tables import ScoreTable, SharedStatistics
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import Rows
 from skauc.support import cached_property, quiet_overflow
 
 # Workers run one block per thread.
@@ -214,22 +214,24 @@ def hold_out(
     return BlockRows(data, policy, data.weights * ~held_out, data.weights * held_out, device)
 
 
-def row_counts(rows: BlockRows) -> tuple[int, float, float]:
-    """Return the number of rows in the loss, and the weights of positive and negative ones."""
-    positive = rows.data.positive
-    of_positive, of_negative = rows.weights[positive].sum(), rows.weights[~positive].sum()
-    return len(rows.counting), float(of_positive), float(of_negative)
+def row_counts(rows: BlockRows) -> tuple[int, int, float, float]:
+    """Return how many negative and positive rows are in the loss, and their weights."""
+    sides = [_of_class(rows, of_class) for of_class in (0, 1)]
+    negative, positive = (float(rows.weights[side].sum()) for side in sides)
+    return len(sides[0]), len(sides[1]), negative, positive
 
 
-def find_rows(rows: BlockRows, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
-    """Return the indices of the rows with these ranks among those in the loss, and the rows."""
-    found = rows.counting[ranks]
+def find_rows(
+    rows: BlockRows, ranks: np.ndarray, *, of_class: int
+) -> tuple[np.ndarray, Rows]:
+    """Return the rows with these ranks among those of a class in the loss, and their numbers."""
+    found = _of_class(rows, of_class)[ranks]
     return rows.data.row_numbers[found], rows.data.X[found]
 
 
-def pick_rows(rows: BlockRows, indices: np.ndarray) -> Rows:
-    """Return rows by their indices in the block."""
-    return rows.data.X[indices]
+def _of_class(rows: BlockRows, of_class: int) -> np.ndarray:
+    """Return the places of the rows of a class in the loss."""
+    return np.flatnonzero((rows.weights > 0) & (rows.data.positive == bool(of_class)))
 
 
 # -- columns ---------------------------------------------------------------------------------
@@ -244,25 +246,6 @@ def append_columns(rows: BlockRows, columns: Columns, *, new: NewColumns) -> Col
     """Return the columns with more of them."""
     extended = columns.extended(rows, new.n_before, new.count(rows.data.n_features))
     new.write(rows.with_columns(extended))
-    return extended
-
-
-def expand(
-    rows: BlockRows,
-    *,
-    capacity: int,
-    dtype,
-    linear: LinearColumns | None,
-    kernel: Kernel,
-    centres: Rows,
-    transform: np.ndarray,
-) -> Columns:
-    """Return the linear columns, if any, followed by K_.Z transform."""
-    columns = Columns.empty(rows, capacity, dtype)
-    if linear is not None:
-        columns = append_columns(rows, columns, new=linear)
-    extended = columns.extended(rows, columns.size, transform.shape[1])
-    rows.with_columns(extended).set_expansion(columns.size, kernel, centres, transform)
     return extended
 
 

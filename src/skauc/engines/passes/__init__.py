@@ -4,8 +4,8 @@
 | ------------- | ----------------------------------------------------------------------------- |
 | `state`       | `FindState`, `Tabulate`, `ShareState`: from scores to violating pairs, loss   |
 | `products`    | `Gradient`, `HessianProduct`, `LineSlopes`                                    |
-| `hessian`     | `Hessian`                                                                     |
-| `gains`       | `CandidateGains`, `ScreenedGains`                                             |
+| `derivatives` | `Derivatives`: gradient and Hessian by the weights, also of candidates        |
+| `gains`       | `CandidateGains`: slope and curvature of each candidate alone                 |
 | `moments`     | `Moments`: derivatives by centres and feature scales                          |
 | `quality`     | `RankedQuality`: AUC, validation AUC, threshold                               |
 
@@ -13,8 +13,8 @@ To add a pass, write a subclass of `base.Pass` in a file of its own. No engine h
 """
 
 from skauc.engines.passes.base import Pass
-from skauc.engines.passes.gains import CandidateGains, CandidateSlopes, ScreenedGains
-from skauc.engines.passes.hessian import Hessian
+from skauc.engines.passes.derivatives import Centres, Derivatives
+from skauc.engines.passes.gains import CandidateGains, CandidateSlopes
 from skauc.engines.passes.moments import KernelMoments, Moments
 from skauc.engines.passes.products import Gradient, HessianProduct, LineSlopes
 from skauc.engines.passes.quality import Quality
@@ -22,13 +22,13 @@ from skauc.engines.passes.quality import Quality
 __all__ = [
     "CandidateGains",
     "CandidateSlopes",
+    "Centres",
+    "Derivatives",
     "Gradient",
-    "Hessian",
     "HessianProduct",
     "KernelMoments",
     "LineSlopes",
     "Moments",
     "Pass",
     "Quality",
-    "ScreenedGains",
 ]

@@ -1,0 +1,214 @@
+"""The derivative pass: half the gradient and half the Hessian of the loss by the weights.
+
+The columns are those of the basis and, if there are candidates, the columns k(., z) of their
+centres, which are computed block by block and never stored. With phi a row of the columns, r the
+residual and s L the curvature of a row, and the pairs counted in coarse cells,
+
+    gradient = sum_i r_i phi_i,
+    Hessian  = sum_i s_i L_i phi_i phi_i^T - (cross + cross^T),
+    cross    = sum over cells c of P_c (sum of N_d over cells d above c)^T,
+
+where P_c and N_c are the sums of s phi over the positives and the negatives in cell c. Each block
+returns the sums over its rows and the sums by cell. A constant is subtracted from each column of
+the Hessian first, the same in all blocks. It changes nothing in exact arithmetic, because the loss
+ignores constants, and spares float32 products a cancellation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skauc.compiling import compiled_fast
+from skauc.engines.passes.base import Pass, Sums, alone
+from skauc.engines.passes.state import sums_above
+from skauc.kernels import Kernel, Rows
+
+if TYPE_CHECKING:
+    import torch
+
+    from skauc.engines.blocks.cpu import CPUBlock
+    from skauc.engines.blocks.gpu import GPUBlock
+    from skauc.engines.passes.state import CPUState, GPUState
+
+
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """Centres of a kernel, whose columns are computed when they are needed."""
+
+    kernel: Kernel
+    rows: Rows
+
+    def __len__(self) -> int:
+        return self.rows.shape[0]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnShift(Pass):
+    """The constants to subtract from the columns: their means over some rows."""
+
+    n_columns: int
+    candidates: Centres | None = None
+    first_block_only = True
+
+    def cpu(self, block: CPUBlock, given, *states) -> Iterator[Sums]:
+        """Take the means of the first rows."""
+        first = slice(0, block.policy.shift_rows)
+        means = block.columns[first, : self.n_columns].mean(axis=0)
+        if self.candidates is not None:
+            values = block.kernel_columns(self.candidates.kernel, self.candidates.rows)
+            means = np.append(means, values(block.X[first]).mean(axis=0))
+        return alone(means)
+
+    def gpu(self, block: GPUBlock, given, *states) -> Iterator[Sums]:
+        """Take the means of the first rows."""
+        first = slice(0, block.policy.shift_rows)
+        means = block.fetch(block.columns[first, : self.n_columns].mean(dim=0))
+        if self.candidates is not None:
+            values = block.kernel_columns(self.candidates.kernel, self.candidates.rows)
+            means = np.append(means, block.fetch(values(block.X.take(first)).mean(dim=0)))
+        return alone(means)
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives(Pass):
+    """Gradient and Hessian over the first ``n_columns`` columns, followed by the candidates."""
+
+    n_columns: int
+    candidates: Centres | None = None
+
+    @property
+    def before(self) -> ColumnShift:
+        return ColumnShift(self.n_columns, self.candidates)
+
+    @property
+    def _size(self) -> int:
+        return self.n_columns + (0 if self.candidates is None else len(self.candidates))
+
+    def cpu(self, block: CPUBlock, given: np.ndarray, state: CPUState) -> Iterator[Sums]:
+        """Rows without a violating partner are not read."""
+        size, n_columns = self._size, self.n_columns
+        residual, cells, shift = state.residual, state.coarse, given.astype(block.dtype)
+        values_of = self._values_of(block)
+
+        def accumulate(start, stop):
+            gradient, squares = np.zeros(size), np.zeros((size, size))
+            sums = np.zeros((2, cells.n_cells, size))
+            curvature = state.curvature(start, stop)
+            active = start + np.flatnonzero((curvature != 0) | (residual[start:stop] != 0))
+            for part in block.cache_blocks(len(active), size):
+                rows = active[part]
+                packed = block.scratch_array("packed", len(rows), size)
+                pack(
+                    block.columns,
+                    n_columns,
+                    values_of(rows),
+                    rows,
+                    shift,
+                    curvature[rows - start],
+                    residual,
+                    block.positive,
+                    block.weights,
+                    cells.cell,
+                    gradient,
+                    sums,
+                    packed,
+                )
+                squares += packed.T @ packed
+            return gradient, squares, sums
+
+        return block.run_matrix(accumulate, size)
+
+    def _values_of(self, block: CPUBlock):
+        """Return the function from row indices to the columns of the candidates."""
+        if self.candidates is None:
+            nothing = np.empty((0, 0), block.dtype)
+            return lambda rows: nothing
+        columns = block.kernel_columns(self.candidates.kernel, self.candidates.rows)
+        return lambda rows: columns(block.take(rows))
+
+    def gpu(self, block: GPUBlock, given: np.ndarray, state: GPUState) -> Iterator[Sums]:
+        """Go over the rows in the order of their cells: sums by cell are then products."""
+        from skauc.engines.gpu.sums import transposed_product
+
+        size, segment = self._size, block.policy.gpu_segment_rows
+        new_zeros, columns_of = block.weights.new_zeros, self._columns_on_gpu(block)
+        shift = block.rounded(block.put(given))
+        curvature = block.rounded(state.curvature(0, block.n_rows))
+        gradient, squares = new_zeros((size, 1)), new_zeros((size, size))
+        sums = new_zeros((2 * state.coarse.n_cells, size))
+        slopes = block.rounded(state.residual)
+        for part in state.order.parts(3 * size):
+            columns = columns_of(part.rows)
+            gradient += transposed_product(columns, slopes[part.rows, None], segment)
+            columns -= shift
+            members = part.members(block.weights, columns.dtype)
+            sums[part.span] += transposed_product(members, columns, segment)
+            squares += transposed_product(columns, columns * curvature[part.rows, None], segment)
+        rest = state.order.partnerless
+        rest = rest[state.residual[rest] != 0]
+        for part in block.parts(len(rest), 2 * size):
+            rows = rest[part]
+            gradient += transposed_product(columns_of(rows), slopes[rows, None], segment)
+        return alone(gradient[:, 0], (squares + squares.T) / 2, sums.unflatten(0, (2, -1)))
+
+    def _columns_on_gpu(self, block: GPUBlock):
+        """Return the function from row indices to a copy of all columns of these rows."""
+        import torch
+
+        if self.candidates is None:
+            return lambda rows: block.columns[rows, : self.n_columns]
+        values = block.kernel_columns(self.candidates.kernel, self.candidates.rows)
+
+        def columns(rows: torch.Tensor) -> torch.Tensor:
+            basis = block.columns[rows, : self.n_columns]
+            return torch.cat((basis, block.rounded(values(block.X.take(rows)))), dim=1)
+
+        return columns
+
+    def finish(self, sums: Sums, given) -> tuple[np.ndarray, np.ndarray]:
+        """Subtract the cross terms."""
+        gradient, squares, by_cell = sums
+        cross = by_cell[1].T @ sums_above(by_cell[0])
+        return gradient, squares - cross - cross.T
+
+
+@compiled_fast
+def pack(
+    columns,
+    n_columns,
+    values,
+    rows,
+    shift,
+    curvature,
+    residual,
+    positive,
+    weights,
+    cell,
+    gradient,
+    sums,
+    packed,
+):
+    """Add rows to the gradient and to their cells; store each row times its curvature's root.
+
+    The columns of a row are ``columns[row]`` and then ``values``. The arrays ``values`` and
+    ``curvature`` hold only the rows of the block.
+    """
+    n_values = values.shape[1]
+    for r in range(len(rows)):
+        i = rows[r]
+        target = sums[1 if positive[i] else 0, cell[i]]
+        weight, slope, factor = weights[i], residual[i], np.sqrt(curvature[r])
+        for k in range(n_columns):
+            gradient[k] += slope * columns[i, k]
+            value = columns[i, k] - shift[k]
+            target[k] += weight * value
+            packed[r, k] = factor * value
+        for k in range(n_values):
+            gradient[n_columns + k] += slope * values[r, k]
+            value = values[r, k] - shift[n_columns + k]
+            target[n_columns + k] += weight * value
+            packed[r, n_columns + k] = factor * value

@@ -1,0 +1,138 @@
+"""Forward selection: several centres from one pass over the rows.
+
+Between two retrainings the objective is replaced by its quadratic model at the last point. With H
+the Hessian over the basis, S the Hessian of the loss over basis and candidates, and candidates
+written as the rests r_q of their columns that are not in the span of the basis, one pass gives
+
+    D = inner products of the rests,
+    T = D + C_pair S_rr - (C_pair S_rb) H^-1 (C_pair S_br),
+    g = C_pair (slopes of the rests) - (C_pair S_rb) H^-1 (gradient over the basis).
+
+The step of Newton over all coefficients including candidate q lowers the model by g_q^2 / (2 T_qq)
+more than the step without it. The best candidate is taken, eliminated from T, g and D by one step
+of Gauss, and the next one chosen by what is left. A centre that a full optimisation would choose
+is found in this way without one, and everything but the choice itself consists of matrix products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from skauc.compiling import compiled
+from skauc.engines.passes import Centres, Derivatives
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.solvers.newton import Point, factorise
+from skauc.sparse.basis import Added, Basis
+from skauc.sparse.gains import Candidates
+from skauc.sparse.objective import Objective
+
+# Gains that differ by less than this, relatively, are ties. The first candidate wins.
+TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class PoolModel:
+    """The quadratic model of the objective over the basis and the rests of the candidates.
+
+    ``loss`` is the Hessian of the weighted loss over basis and candidates, ``slopes`` its gradient.
+    """
+
+    candidates: Candidates
+    weights: np.ndarray
+    gram: np.ndarray
+    loss: np.ndarray
+    slopes: np.ndarray
+
+    @classmethod
+    def of(cls, objective: Objective, basis: Basis, point: Point, candidates: Candidates):
+        """Find the model in one pass over the rows."""
+        size = len(point.weights)
+        question = Derivatives(size, Centres(candidates.kernel, candidates.centres))
+        slopes, loss = objective.engine.ask(question, point.state)
+        if not (np.isfinite(slopes).all() and np.isfinite(loss).all()):
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        coordinates = candidates.projection.coordinates
+        rests = basis.gram(candidates.centres, candidates.widths) - coordinates.T @ coordinates
+        # Replace the columns of the candidates by their rests.
+        slopes[size:] -= coordinates.T @ slopes[:size]
+        loss[size:] -= coordinates.T @ loss[:size]
+        loss[:, size:] -= loss[:, :size] @ coordinates
+        C_pair = objective.C_pair
+        return cls(candidates, point.weights, rests, C_pair * loss, C_pair * slopes)
+
+    def choose(self, n_most: int) -> np.ndarray:
+        """Return up to ``n_most`` candidates, in the order in which they are chosen."""
+        size = len(self.weights)
+        hessian = self.loss[:size, :size] + np.eye(size)
+        factor = factorise(hessian)
+        cross = solve_triangular(factor, self.loss[:size, size:], lower=True, check_finite=False)
+        gradient = solve_triangular(
+            factor, self.weights + self.slopes[:size], lower=True, check_finite=False
+        )
+        curvature = self.gram + self.loss[size:, size:] - cross.T @ cross
+        slopes = self.slopes[size:] - cross.T @ gradient
+        smallest = self.candidates.projection.smallest
+        return select_forward(curvature, slopes, self.gram.copy(), smallest, n_most)
+
+    def addition(self, chosen: np.ndarray) -> tuple[Added, np.ndarray, float]:
+        """Return the chosen centres, the Newton step with them, and half its slope.
+
+        The step is in the coordinates of the extended orthonormal basis.
+        """
+        size, candidates = len(self.weights), self.candidates
+        factor = cholesky(self.gram[np.ix_(chosen, chosen)], lower=True)
+        rows = np.concatenate((np.arange(size), size + chosen))
+        inverse = np.eye(len(rows))
+        inverse[size:, size:] = solve_triangular(factor, np.eye(len(chosen)), lower=True)
+        hessian = inverse @ self.loss[np.ix_(rows, rows)] @ inverse.T
+        hessian.flat[:: len(hessian) + 1] += 1.0
+        gradient = inverse @ self.slopes[rows]
+        gradient[:size] += self.weights
+        step = -cho_solve((factorise(hessian), True), gradient, check_finite=False)
+        added = Added(
+            candidates.centres[chosen],
+            candidates.indices[chosen],
+            candidates.widths[chosen],
+            candidates.projection.coordinates[:, chosen],
+            factor,
+        )
+        return added, step, float(gradient @ step)
+
+
+@compiled
+def select_forward(curvature, slopes, gram, smallest, n_most):
+    """Choose candidates one by one by g^2 / T, eliminating each from ``T``, ``g`` and ``D``.
+
+    The arguments are overwritten. A candidate whose rest is no larger than ``smallest`` depends on
+    those before it and is not chosen.
+    """
+    n_all = len(slopes)
+    chosen = np.empty(min(n_most, n_all), np.int64)
+    is_free = np.ones(n_all, np.bool_)
+    for place in range(len(chosen)):
+        best, most = -1, 0.0
+        for q in range(n_all):
+            if is_free[q] and gram[q, q] > smallest[q]:
+                # The curvature is at least the squared norm of the rest, but for rounding.
+                gain = slopes[q] ** 2 / max(curvature[q, q], gram[q, q])
+                if gain > most * (1.0 + TIE):
+                    best, most = q, gain
+        if best < 0:
+            return chosen[:place]
+        chosen[place] = best
+        is_free[best] = False
+        pivot = max(curvature[best, best], gram[best, best])
+        slope = slopes[best]
+        for q in range(n_all):
+            if is_free[q]:
+                factor = curvature[q, best] / pivot
+                slopes[q] -= factor * slope
+                for k in range(n_all):
+                    curvature[q, k] -= factor * curvature[best, k]
+                factor = gram[q, best] / gram[best, best]
+                for k in range(n_all):
+                    gram[q, k] -= factor * gram[best, k]
+    return chosen
