@@ -76,15 +76,21 @@ def check_boolean(name: str, value) -> bool:
 
 
 def check_refine(value) -> None:
-    """Raise an error unless ``value`` is a bool or a number of steps."""
-    if isinstance(value, bool | np.bool_):
+    """Raise an error unless ``value`` is "auto", a bool or a number of steps."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto"):
         return
     if not isinstance(value, Integral) or value < 1:
         raise InvalidParameterError(
-            f"`refine` must be True, False or a number of steps of at least 1; got {value!r}. Use "
-            "True to let validation rows decide, or for instance 10."
+            f"`refine` must be 'auto', True, False or a number of steps of at least 1; got "
+            f"{value!r}. 10 steps are a good choice."
         )
     _check_size("refine", value, "10 is a good choice.")
+
+
+def check_boolean_or_auto(name: str, value) -> None:
+    """Raise an error unless ``value`` is "auto", True or False."""
+    if not (isinstance(value, str) and value == "auto"):
+        check_boolean(name, value)
 
 
 def check_n_jobs(value) -> None:

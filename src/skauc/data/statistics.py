@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.extmath import randomized_svd
 
 from skauc.exceptions import UnscaledFeaturesWarning
 from skauc.support import quiet_overflow, row_slices, rows_per_block
 
+# Rows on which principal axes are found.
+_AXES_ROWS = 4000
 # Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
 # Bits that `rounded` keeps. Sums over many rows agree in more bits than these in any order.
@@ -35,6 +39,29 @@ def overall_variance(data) -> float:
     with quiet_overflow():
         overall = np.mean(variance + (mean - mean.mean()) ** 2)
         return float(rounded(overall, overall))
+
+
+def leading_axes(data, n_axes: int) -> np.ndarray:
+    """Return the leading right singular vectors of the rows as columns, found on a sample.
+
+    The rows are not centred, so that sparse rows stay sparse.
+    """
+    rows = data.take(EvenlySpaced(_AXES_ROWS / max(data.n_rows, 1))).X
+    n_axes = min(n_axes, *rows.shape)
+    _, _, axes = randomized_svd(rows, n_axes, n_iter=3, random_state=0)
+    return np.asarray(axes.T)
+
+
+@dataclass(frozen=True)
+class EvenlySpaced:
+    """A mask of about this share of the rows, by their number."""
+
+    share: float
+
+    def __call__(self, data) -> np.ndarray:
+        """Return the mask."""
+        numbers = data.row_numbers
+        return np.floor((numbers + 1) * self.share) > np.floor(numbers * self.share)
 
 
 def rounded(values: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -28,17 +28,19 @@ class SparseKernelAUC(PathClassifier):
 
         1/2 |f|^2 + C_pair/2 * sum over positives i, negatives j of max(0, 1 - f_i + f_j)^2,
 
-    f(x) = sum_k coef_k k(z_k, x), with C_pair = C * l / (p * n) for l rows, p of them positive
-    and n negative (sums of weights if there are weights). The larger of the two labels, in
-    sorted order, is the positive one.
+    f(x) = sum_k coef_k k(z_k, x) + a linear part, with C_pair = C / (p + n) for p positives and n
+    negatives (sums of weights if there are weights). With an RBF kernel the centres are then moved
+    and one length scale per feature is learnt. The larger of the two labels, in sorted order, is
+    the positive one.
 
     Parameters
     ----------
     n_basis : int, default=64
         Number of centres (the paper's d_max). Fewer are used if no independent row is left.
     C : float, default=1.0
-        Weight of the loss relative to the regulariser. It does not depend on the number of rows;
-        values between 0.1 and 100 suit most data.
+        Weight of the loss relative to the regulariser, per row of the rarer class. It depends
+        neither on the number of rows nor on the imbalance; values between 0.1 and 10 suit most
+        data.
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
         function that returns the kernel matrix of two blocks of rows.
@@ -51,9 +53,10 @@ class SparseKernelAUC(PathClassifier):
         Degree of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial kernel.
-    linear_term : bool, default=False
-        Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. It helps if
-        the classes are nearly linearly separable.
+    linear_term : {"auto"} or bool, default="auto"
+        Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. "auto" adds
+        it to RBF kernels. If there are more than 256 features, the linear part lies in the span of
+        their 256 leading principal axes.
     scaling : {None, "rank", "normal"}, default=None
         Replace every dense feature by its standardised rank among the training rows ("rank") or by
         the normal quantile of this rank ("normal"), which keeps more of the tails.
@@ -64,15 +67,15 @@ class SparseKernelAUC(PathClassifier):
         How centres are chosen: a rule ("orthogonal", "greedy", "exact", "exhaustive", "random" or
         "kmeans") or a `Selection`, which also holds the number of candidates, the retraining
         schedule, the solver and its maximum number of iterations.
-    refine : bool or int, default=False
-        Move the centres and learn one length scale per feature by descending the same objective:
-        False, True (stopped by held-out validation rows), or a number of steps (no rows held
-        out). "rbf" only.
+    refine : {"auto"}, bool or int, default="auto"
+        Number of steps by which the centres move and one length scale per feature is learnt,
+        descending the same objective with a penalty on the shape. True is 10 steps, False is
+        none, and "auto" is True for RBF kernels, the only ones that can be refined.
     early_stopping : bool, default=False
         Hold out validation rows, stop when their AUC has not improved by more than ``tol`` in 5
         retrainings, and keep the smallest model within ``tol`` of the best.
     validation_fraction : float, default=0.1
-        Fraction of the rows that early stopping and refine=True hold out, stratified by class.
+        Fraction of the rows that early stopping holds out, stratified by class.
     tol : float, default=1e-4
         The smallest improvement that counts: of the validation AUC, and of the objective relative
         to its value.
@@ -152,9 +155,10 @@ class SparseKernelAUC(PathClassifier):
     `fit` warns (`UnscaledFeaturesWarning`) if ``scaling`` is None and the standard deviations of
     dense features differ by more than a factor of 1,000.
 
-    Refinement works on a sample if there are many rows. The basis is refined at about 4 centres
-    and whenever it has doubled, and at the end on a sample of the rows that contribute most to the
-    loss. The coefficients are then fitted to all rows, including those held out.
+    The basis is refined at about 4 centres and whenever it has doubled. If there are more than
+    8,000 rows, each of these steps works on a new sample of 4,000 rows, drawn by how much they
+    contribute to the loss. Without refinement, centres are chosen on a sample of 100 rows per
+    centre, at least 8,000. The coefficients are then fitted to all rows, including those held out.
 
     A row of weight 2 counts as two rows. If there are more rows than candidates, the random draws
     for weighted and for repeated rows differ, and so do the models.
@@ -189,11 +193,11 @@ class SparseKernelAUC(PathClassifier):
         gamma="scale",
         degree=3,
         coef0=1.0,
-        linear_term=False,
+        linear_term="auto",
         scaling=None,
         rotate=False,
         selection="orthogonal",
-        refine=False,
+        refine="auto",
         early_stopping=False,
         validation_fraction=0.1,
         tol=1e-4,

@@ -10,7 +10,7 @@ import numpy as np
 
 from skauc.engines import KernelColumn, OrthonormalColumns
 from skauc.engines.passes import CandidateGains, Centres, LineSlopes
-from skauc.kernels import Kernel, Rows
+from skauc.kernels import RBF, Kernel, Rows
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis, Projection
 from skauc.sparse.objective import Objective
@@ -55,9 +55,8 @@ class Candidates:
     def one(self, i: int) -> Centres:
         """Return the centre of one candidate."""
         kernel = self.kernel
-        gammas = getattr(kernel, "gamma", None)
-        if isinstance(gammas, np.ndarray) and gammas.ndim:
-            kernel = replace(kernel, gamma=gammas[[i]])
+        if isinstance(kernel, RBF) and isinstance(kernel.gamma, np.ndarray):
+            kernel = replace(kernel, gamma=kernel.gamma[[i]])
         return Centres(kernel, self.centres[[i]])
 
 

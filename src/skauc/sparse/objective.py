@@ -14,10 +14,15 @@ from skauc.validation import check_pair_weight
 
 
 def pair_weight(C: float, engine: Engine) -> float:
-    """Return C_pair = C * l / (p * n), the weight of one pair, from the scale-free C."""
+    """Return C_pair = C / (p + n), the weight of one pair of p positives and n negatives.
+
+    The whole loss then has a weight of C p n / (p + n), about C times the number of rows of the
+    rarer class. It does not grow with the rows of the other class, which add no information about
+    the rare one.
+    """
     p, n = engine.positive_weight, engine.negative_weight
     check_pair_weight(p, n)
-    return C * (p + n) / (p * n)
+    return C / (p + n)
 
 
 @dataclass(frozen=True)

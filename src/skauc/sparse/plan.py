@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from skauc.data.statistics import feature_statistics, rounded
+from skauc.data.statistics import feature_statistics, leading_axes, rounded
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import FeatureMap, check_scaling, rotate, scale
@@ -34,6 +34,7 @@ from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, Stage
 from skauc.support import quiet_overflow
 from skauc.validation import (
     check_boolean,
+    check_boolean_or_auto,
     check_choice,
     check_fraction,
     check_integer,
@@ -45,6 +46,8 @@ from skauc.validation import (
 FIRST_REFINED = 4
 # Steps of the last refinement if `refine` is True.
 DEFAULT_STEPS = 10
+# Most columns of the linear term; wider data are reduced to this many principal axes.
+MOST_LINEAR = 256
 # Rows on which centres are chosen without refinement: this many per centre, and at least these.
 ROWS_PER_CENTRE = 100
 LEAST_PURSUED_ROWS = 8_000
@@ -69,7 +72,7 @@ class Selection:
         Number of rows drawn as candidates for each centre (the paper's kappa). All rows are
         candidates if there are no more than that.
     retrain : {"geometric", "doubling", "always"}, default="geometric"
-        At which sizes all coefficients are optimised: floor(2^(j/4)), 2^j, or every size. They
+        At which sizes all coefficients are optimised: floor(2^(j/2)), 2^j, or every size. They
         are always optimised at the last size.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How the Newton system is solved. "auto" is "cholesky" up to a thousand columns and "cg",
@@ -113,7 +116,10 @@ def as_selection(selection: str | Selection) -> Selection:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of `SparseKernelAUC` that decide which model is found."""
+    """The parameters of `SparseKernelAUC` that decide which model is found.
+
+    ``refine`` is a number of steps, 0 for no refinement.
+    """
 
     n_basis: int = 64
     C: float = 1.0
@@ -125,7 +131,7 @@ class Parameters:
     scaling: str | None = None
     rotate: bool = False
     selection: Selection = Selection()
-    refine: bool | int = False
+    refine: int = 0
     early_stopping: bool = False
     validation_fraction: float = 0.1
     tol: float = 1e-4
@@ -134,7 +140,13 @@ class Parameters:
     def of(cls, estimator: Any) -> Parameters:
         """Return the checked parameters of a `SparseKernelAUC`."""
         own = {field.name: getattr(estimator, field.name) for field in fields(cls)}
-        parameters = cls(**{**own, "selection": as_selection(estimator.selection)})
+        check_kernel_parameters(estimator.kernel, estimator.gamma, own["degree"], own["coef0"])
+        own["selection"] = as_selection(estimator.selection)
+        own["refine"] = n_steps(estimator.refine, estimator.kernel)
+        check_boolean_or_auto("linear_term", estimator.linear_term)
+        if isinstance(estimator.linear_term, str):
+            own["linear_term"] = is_rbf(estimator.kernel)
+        parameters = cls(**own)
         parameters.check()
         return parameters
 
@@ -142,16 +154,9 @@ class Parameters:
         """Raise an error for an invalid value."""
         check_integer("n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want.")
         check_positive("C", self.C, "Larger values fit the training pairs more closely.")
-        check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
         check_scaling(self.scaling)
-        for name in ("linear_term", "rotate", "early_stopping"):
+        for name in ("rotate", "early_stopping"):
             check_boolean(name, getattr(self, name))
-        check_refine(self.refine)
-        if self.refine and self.kernel != "rbf":
-            raise InvalidParameterError(
-                "`refine` moves centres along the gradient of the kernel, which is implemented "
-                f"for kernel='rbf' only; got kernel={self.kernel!r}. Use 'rbf' or refine=False."
-            )
         self.selection.check()
         check_fraction(
             "validation_fraction", self.validation_fraction, "0.1 holds out a tenth of the rows."
@@ -159,12 +164,47 @@ class Parameters:
         check_positive("tol", self.tol, "1e-4 is a good choice.")
 
 
+def n_steps(refine: str | bool | int, kernel: str | Callable) -> int:
+    """Return the number of steps of the last refinement, 0 for none.
+
+    "auto" refines RBF kernels, the only ones that can be refined.
+    """
+    check_refine(refine)
+    if isinstance(refine, str):
+        refine = is_rbf(kernel)
+    if refine and not is_rbf(kernel):
+        raise InvalidParameterError(
+            "`refine` moves centres along the gradient of the kernel, which is implemented for "
+            f"kernel='rbf' only; got kernel={kernel!r}. Use 'rbf' or refine=False."
+        )
+    return DEFAULT_STEPS if isinstance(refine, bool | np.bool_) and refine else int(refine)
+
+
+def is_rbf(kernel: str | Callable) -> bool:
+    """Tell whether a kernel is "rbf"."""
+    return isinstance(kernel, str) and kernel == "rbf"
+
+
 @dataclass(frozen=True, eq=False)
 class LinearTerm:
-    """The columns of the linear part, scale * (x - origin), of about unit length together."""
+    """The columns of the linear part, scale * (x - origin) axes, of about unit length together.
+
+    If there are many features, ``axes`` are the leading principal axes of the rows; otherwise they
+    are None, and the columns are the features.
+    """
 
     origin: np.ndarray
     scale: float
+    axes: np.ndarray | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return len(self.origin) if self.axes is None else self.axes.shape[1]
+
+    def coef(self, weights: np.ndarray) -> np.ndarray:
+        """Return the coefficients of the features."""
+        return self.scale * (weights if self.axes is None else self.axes @ weights)
 
     @classmethod
     def of(cls, data: TrainingData) -> LinearTerm:
@@ -174,7 +214,8 @@ class LinearTerm:
         total = float(rounded(total, total))
         # The loss ignores a constant, so the origin may be rounded, also of constant features.
         origin = rounded(mean, np.maximum(np.sqrt(variance), np.abs(mean)))
-        return cls(origin, 1.0 / np.sqrt(total) if total > 0 else 1.0)
+        axes = leading_axes(data, MOST_LINEAR) if data.n_features > MOST_LINEAR else None
+        return cls(origin, 1.0 / np.sqrt(total) if total > 0 else 1.0, axes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,19 +247,13 @@ class Plan:
         if not parameters.refine:
             end = (*end, Finish()) if is_sampled else ()
             return (Pursue(sizes(parameters.n_basis)), *end)
-        n_steps = self.n_steps
+        n_steps = parameters.refine
         *between, last = refined_sizes(parameters.n_basis)
         growth: list[Stage] = []
         for size in between:
             growth += [Pursue(sizes(size)), Refine(-(-n_steps // 2), grows=True)]
             growth += [MoveTo("hard", size, grows=True)] if is_sampled else []
         return *growth, Pursue(sizes(last)), Refine(n_steps), *end, Finish()
-
-    @property
-    def n_steps(self) -> int:
-        """The number of steps of the last refinement; those before have half as many."""
-        refine = self.parameters.refine
-        return DEFAULT_STEPS if refine is True else int(refine)
 
     def sample_rows(self, held_out: HeldOut) -> int | None:
         """Return how many rows centres are chosen and refined on; None for all rows."""
@@ -228,12 +263,12 @@ class Plan:
         size = parameters.selection.n_rows
         if size == "auto":
             size = max(LEAST_PURSUED_ROWS, ROWS_PER_CENTRE * parameters.n_basis)
-        return None if size is None or n_rows <= size else size
+        return None if size is None or n_rows <= int(size) else int(size)
 
     def capacity(self, n_rows: int) -> int:
         """Return the largest number of columns that the fit needs."""
         parameters = self.parameters
-        n_linear = 0 if self.linear is None else len(self.linear.origin)
+        n_linear = 0 if self.linear is None else self.linear.n_columns
         # A row that a refined centre has left can be chosen again.
         n_most = parameters.n_basis if parameters.refine else n_rows * len(self.kernels)
         return n_linear + min(parameters.n_basis, n_most)
@@ -293,13 +328,9 @@ def make_plan(parameters: Parameters, rows: TrainingData) -> tuple[Plan, Trainin
     return plan, rows
 
 
-def _geometric() -> Iterator[int]:
-    """floor(2^(j/4)) in integer arithmetic: the fourth root of 2^j is a root of a root."""
-    return (math.isqrt(math.isqrt(2**j)) for j in count())
-
-
 SCHEDULES: dict[str, Callable[[], Iterator[int]]] = {
-    "geometric": _geometric,
+    # floor(2^(j/2)), in integer arithmetic.
+    "geometric": lambda: (math.isqrt(2**j) for j in count()),
     "doubling": lambda: (2**j for j in count()),
     "always": lambda: count(1),
 }

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from skauc.engines import OrthonormalColumns
+from skauc.engines import Engine, OrthonormalColumns
 from skauc.engines.passes import KernelMoments, Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import RBF, same_format
@@ -31,6 +31,10 @@ from skauc.support import quiet_overflow
 
 # Bounds of log scales. Beyond them exp overflows or underflows.
 _SCALE_BOUNDS = (-5.0, 3.0)
+
+# The penalty on the shape has a weight of one up to this many rows of the rarer class, and falls
+# like one over their number beyond.
+FEW_ROWS = 50.0
 
 # Rounding may move centres by this part of their range.
 _ROUNDING = 1e-6
@@ -84,6 +88,17 @@ def refine(
     return latest
 
 
+def shape_ridge(engine: Engine) -> float:
+    """Return the weight of the penalty on the shape.
+
+    The penalty is half the sum of squared log scales and of squared displacements of the centres in
+    units of the width. It keeps few rows from being fitted by the shape. The more rows there are of
+    either class, the less it is needed.
+    """
+    p, n = engine.positive_weight, engine.negative_weight
+    return min(1.0, FEW_ROWS * (p + n) / (p * n))
+
+
 class _Problem:
     """E(Z, s) and its gradient. The last solution is where the next one starts."""
 
@@ -96,6 +111,10 @@ class _Problem:
         # Centres are in units of the width of the kernel, so that they are of order one.
         self.unit = 1.0 / (np.sqrt(self.gammas)[:, None] * start.shape.scales)
         self.linear, self.coef = start.linear, start.coef
+        n_scales = len(start.shape.scales)
+        # The shape without a penalty: the centres where they start, and scales of one.
+        self.rest = np.append(self.pack(start.shape)[: self.unit.size], np.zeros(n_scales))
+        self.ridge = shape_ridge(objective.engine)
 
     def pack(self, shape: Shape) -> np.ndarray:
         """Return the shape as one vector."""
@@ -113,7 +132,9 @@ class _Problem:
         logs = theta[self.unit.size :]
         by_scale *= (logs > _SCALE_BOUNDS[0]) & (logs < _SCALE_BOUNDS[1])
         gradient = np.concatenate(((by_centre * self.unit).ravel(), by_scale))
-        return self.point.value, gradient
+        moved = theta - self.rest
+        penalty = self.ridge * moved
+        return self.point.value + 0.5 * float(penalty @ moved), gradient + penalty
 
     def found(self, n_iter: int) -> Refined:
         """Return the last solution."""

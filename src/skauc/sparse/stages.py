@@ -76,7 +76,8 @@ class Workspace:
         self.latest: FitState | None = None
         self.save = save
         self._open_engine, self._random_state, self._watch = open_engine, random_state, watch
-        self._validation = validation
+        # Rows that never count, because the caller tests on them.
+        self.tested = validation
         self._capacity = plan.capacity(rows.n_rows)
         self.minimise: Callable[..., Any] = plan.optimiser(self._capacity)
         self._stack = ExitStack()
@@ -111,7 +112,8 @@ class Workspace:
         engine = self._open_engine(rows, capacity=self._capacity)
         self._stack.enter_context(engine)
         if self.plan.linear is not None:
-            engine.append(LinearColumns(self.plan.linear.origin, self.plan.linear.scale))
+            linear = self.plan.linear
+            engine.append(LinearColumns(linear.origin, linear.scale, linear.axes))
         self.hold_out(engine, held_out)
 
     def hold_out(self, engine: Engine, chosen: Chosen | None) -> None:
@@ -122,12 +124,12 @@ class Workspace:
     @property
     def validation_rows(self) -> Chosen | None:
         """The rows that validate during pursuit and refinement."""
-        return self.held_out.validation if self._validation is None else self._validation
+        return self.held_out.validation if self.tested is None else self.tested
 
     def begin(self) -> FitState:
         """Return the state of a fit that has found nothing."""
         linear = self.plan.linear
-        n_linear = 0 if linear is None else len(linear.origin)
+        n_linear = 0 if linear is None else linear.n_columns
         basis = Basis(self.plan.kernels, self._capacity, self.engine.precision, n_linear)
         return FitState(basis, np.zeros(n_linear))
 
@@ -189,7 +191,7 @@ class Workspace:
         basis, linear = state.basis, self.plan.linear
         linear_coef, intercept = None, -state.threshold
         if linear is not None:
-            linear_coef = linear.scale * state.weights[: basis.n_linear]
+            linear_coef = linear.coef(state.weights[: basis.n_linear])
             intercept -= float(linear_coef @ linear.origin)
         return Model(
             kernel=basis.kernel(),
@@ -284,7 +286,7 @@ class MoveTo:
     def open(self, state: FitState, work: Workspace) -> None:
         """Open an engine for the rows."""
         if self.rows == "all":
-            work.open(work.rows, None)
+            work.open(work.rows, work.tested)
             return
         assert work.sample is not None  # there are hard rows only where there is a sample
         size = min(self.size, max(state.models))
@@ -303,7 +305,7 @@ class Finish:
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the final coefficients; the validation AUC is the one before."""
-        work.hold_out(work.engine, None)
+        work.hold_out(work.engine, work.tested)
         minimum = work.minimise(work.objective, state.weights)
         validated = state.records[-1].validation_auc
         iterate = Iterate(minimum.point, minimum.n_iter, is_retrained=True)

@@ -62,8 +62,8 @@ class Block(ABC):
         """Return k(., centre)."""
 
     @abstractmethod
-    def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
-        """Set one column per feature, from ``first`` on, to scale * (x - origin)."""
+    def set_linear(self, origin: np.ndarray, scale: float, axes: np.ndarray | None) -> None:
+        """Set the first columns to scale * (x - origin) axes; no axes are one per feature."""
 
     @abstractmethod
     def set_columns(
@@ -157,16 +157,17 @@ class OrthonormalColumns(NewColumns):
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns(NewColumns):
-    """One column scale * (x - origin) per feature. They are the first columns."""
+    """The columns scale * (x - origin) axes, or one per feature. They are the first columns."""
 
     origin: np.ndarray
     scale: float
+    axes: np.ndarray | None = None
     n_before = 0
 
     def count(self, n_features: int) -> int:
-        """Return the number of features."""
-        return n_features
+        """Return the number of axes, or of features."""
+        return n_features if self.axes is None else self.axes.shape[1]
 
     def write(self, block: Block) -> None:
-        """Copy the features."""
-        block.set_linear(0, self.origin, self.scale)
+        """Shift, scale and project the features."""
+        block.set_linear(self.origin, self.scale, self.axes)

@@ -135,12 +135,17 @@ class CPUBlock(Block):
         list(self.run_matrix(fill, width))
         return out
 
-    def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
-        last = first + self.n_features
+    def set_linear(self, origin: np.ndarray, scale: float, axes: np.ndarray | None) -> None:
+        n_columns = self.n_features if axes is None else axes.shape[1]
+        shift = None if axes is None else origin @ axes
 
         def fill(start, stop):
             for rows in self.cache_blocks(stop, self.n_features, start):
-                self.columns[rows, first:last] = (_dense(self.X[rows]) - origin) * scale
+                if axes is None:
+                    values = _dense(self.X[rows]) - origin
+                else:
+                    values = self.X[rows] @ axes - shift
+                self.columns[rows, :n_columns] = values * scale
 
         list(self.run_matrix(fill, self.n_features))
 

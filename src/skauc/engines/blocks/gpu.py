@@ -98,10 +98,14 @@ class GPUBlock(Block):
             out[rows] = columns(self.X.take(rows))[:, 0]
         return out
 
-    def set_linear(self, first: int, origin: np.ndarray, scale: float) -> None:
-        last, start = first + self.n_features, self.put(origin)
+    def set_linear(self, origin: np.ndarray, scale: float, axes: np.ndarray | None) -> None:
+        start = self.put(origin)
+        directions = None if axes is None else self.put(axes)
+        n_columns = self.n_features if axes is None else axes.shape[1]
         for rows in self.parts(self.n_rows, 2 * self.n_features):
-            self.columns[rows, first:last] = (self.X.take(rows) - start).mul_(scale)
+            values = self.X.take(rows) - start
+            values = values if directions is None else values.double() @ directions
+            self.columns[rows, :n_columns] = values.mul_(scale)
 
     def set_columns(
         self, kernel: Kernel, centres: Rows, projection: np.ndarray, transform: np.ndarray

@@ -150,8 +150,8 @@ class Derivatives(Pass):
             squares += transposed_product(columns, columns * curvature[part.rows, None], segment)
         rest = state.order.partnerless
         rest = rest[state.residual[rest] != 0]
-        for part in block.parts(len(rest), 2 * size):
-            rows = rest[part]
+        for which in block.parts(len(rest), 2 * size):
+            rows = rest[which]
             gradient += transposed_product(columns_of(rows), slopes[rows, None], segment)
         return alone(gradient[:, 0], (squares + squares.T) / 2, sums.unflatten(0, (2, -1)))
 
