@@ -20,7 +20,6 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -585,23 +584,3 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was():
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full_like(X, np.nan), y)
     assert_array_equal(model.decision_function(X_NEW), before)
-
-
-# -- scikit-learn's checks --------------------------------------------------------------------
-
-
-@parametrize_with_checks(
-    [
-        SparseKernelAUCCV(
-            Cs=[1.0, 10.0],
-            gammas=["scale"],
-            n_basis=4,
-            linear_term=False,
-            refine=False,
-            cv=2,
-            random_state=0,
-        )
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

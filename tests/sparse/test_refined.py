@@ -13,10 +13,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_circles, make_classification, make_moons
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import Selection, SparseKernelAUC
-from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.exceptions import InvalidDataError
 from skauc.sparse.refinement import Refiner
 
 WIDTHS = [2.0, 0.4, 0.08]
@@ -414,67 +413,3 @@ def test_few_positives_and_many_features_are_fitted(variant):
     rows, labels = make_classification(80, 60, weights=[0.95], random_state=0)
     model = make(**VARIANTS[variant]).fit(rows, labels)
     assert model.score(rows, labels) > 0.7
-
-
-# -- bad input --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "kernel", ["laplacian", "polynomial", "linear", lambda rows, centres: rows @ centres.T]
-)
-def test_a_kernel_without_a_gradient_cannot_be_refined(kernel):
-    message = "`refine` moves centres along the gradient .* kernel='rbf' only; got .*Use 'rbf' or"
-    with pytest.raises(InvalidParameterError, match=message):
-        make(kernel=kernel, refine=True).fit(X, y)
-
-
-@pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear"])
-def test_several_widths_are_for_the_rbf_kernel(kernel):
-    message = "`gamma` can be a sequence of widths for kernel='rbf' only; got .*Give one gamma"
-    with pytest.raises(InvalidParameterError, match=message):
-        make(kernel=kernel, gamma=WIDTHS).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("gamma", "message"),
-    [
-        ([], "`gamma` must hold at least one width; got an empty sequence. Use for instance"),
-        ([1.0, 0.0], "`gamma` must be a finite number greater than 0; got 0.0. Larger values"),
-        ([1.0, np.nan], "`gamma` must be a finite number greater than 0; got nan"),
-    ],
-)
-def test_widths_that_cannot_be_are_refused(gamma, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        make(gamma=gamma).fit(X, y)
-
-
-def test_refinement_needs_two_rows_of_each_class():
-    labels = np.zeros(len(X), dtype=int)
-    labels[3] = 1
-    message = (
-        "`early_stopping` and `refine`=True hold out rows of both classes; .* has 1 of 300 rows"
-    )
-    with pytest.raises(InvalidDataError, match=message):
-        make(refine=True).fit(X, labels)
-
-
-# -- scikit-learn's checks --------------------------------------------------------------------
-
-# A sample is drawn from the rows, and some are held out: both differ between weights and copies.
-DRAWN = "rows are held out at random: repetition is not the same as weights"
-EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": DRAWN,
-    "check_sample_weight_equivalence_on_sparse_data": DRAWN,
-}
-
-
-@parametrize_with_checks(
-    [
-        SparseKernelAUC(8, refine=True, random_state=0),
-        SparseKernelAUC(8, refine=10, random_state=0),
-        SparseKernelAUC(8, gamma=[0.1, 1.0], linear_term=True, random_state=0),
-    ],
-    expected_failed_checks=lambda estimator: EXPECTED if estimator.refine is True else {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
