@@ -40,9 +40,9 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize(("n_descents", "n_folds"), [(1, 0), (3, 1)])
-def test_an_interrupt_ends_a_search_that_refines(n_descents, n_folds):
-    """Two descents per fold: a fold that is cut off is not counted."""
+def test_an_interrupt_ends_a_search_that_refines():
+    """There are two descents per fold. The fold that is cut off is not counted."""
+    n_descents, n_folds = 3, 1
     code = SEARCH.format(n_descents=n_descents)
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
