@@ -73,7 +73,7 @@ def test_a_dead_worker_costs_time_and_not_the_fit(rows, expected):
 
 
 class Processes:
-    """A scheduler and two workers, each a process of its own."""
+    """A scheduler and a worker, each a process of its own."""
 
     def __init__(self, folder):
         self.file = folder / "scheduler.json"
@@ -83,8 +83,7 @@ class Processes:
         self.file.unlink(missing_ok=True)
         arguments = ["--scheduler-file", str(self.file)]
         self.start("dask_scheduler", *arguments, "--port", "0", "--dashboard-address", ":0")
-        for _ in range(2):
-            self.start("dask_worker", *arguments, "--no-nanny", "--nthreads", "1")
+        self.start("dask_worker", *arguments, "--no-nanny", "--nthreads", "1")
         return self
 
     def start(self, module, *arguments):
@@ -98,7 +97,7 @@ class Processes:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         client = distributed.Client(scheduler_file=str(self.file))
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(1, timeout=60)
         return client
 
     def __exit__(self, *exception):
