@@ -86,9 +86,13 @@ def _basis_to_arrays(model: Model, suffix: str, arrays: Arrays) -> dict[str, Any
     """Add the kernel and the centres of a model to the arrays."""
     arrays[f"indices{suffix}"] = np.asarray(model.indices)
     kernel = _kernel_to_arrays(model.kernel, suffix, arrays)
-    centres = model.centres
-    header = {"kernel": kernel, "dtype": centres.dtype.name, "is_sparse": sparse.issparse(centres)}
-    if not sparse.issparse(centres):
+    return {"kernel": kernel, **centres_to_arrays(model.centres, suffix, arrays)}
+
+
+def centres_to_arrays(centres: Rows, suffix: str, arrays: Arrays) -> dict[str, Any]:
+    """Add centres to the arrays, under names that end in the suffix, and return their header."""
+    header = {"dtype": centres.dtype.name, "is_sparse": is_sparse(centres)}
+    if not is_sparse(centres):
         arrays[f"centres{suffix}"] = _in_half(centres)
         return header
     for part in ("data", "indices", "indptr"):
@@ -196,10 +200,15 @@ def _basis_from_arrays(header: dict, suffix: str, arrays: Arrays, n_features: in
     indices = arrays[f"indices{suffix}"]
     checked_array(indices, _INTEGERS, (indices.size,), "the indices of its centres are")
     shape = (len(indices), n_features)
-    read = _sparse_centres if header["is_sparse"] else _dense_centres
-    centres = read(header, suffix, arrays, shape)
+    centres = centres_from_arrays(header, suffix, arrays, shape)
     kernel = _kernel_from_arrays(header["kernel"], suffix, arrays, shape)
     return Model(kernel, centres, indices, np.zeros(0), None, 0.0, 0)
+
+
+def centres_from_arrays(header: dict, suffix: str, arrays: Arrays, shape: tuple[int, int]) -> Rows:
+    """Return the centres that `centres_to_arrays` took apart."""
+    read = _sparse_centres if header["is_sparse"] else _dense_centres
+    return read(header, suffix, arrays, shape)
 
 
 def _dense_centres(header: dict, suffix: str, arrays: Arrays, shape: tuple[int, int]) -> np.ndarray:
