@@ -35,9 +35,9 @@ except ImportError:  # scikit-learn < 1.9
 
 GUIDE = "methods.md"
 # If this many different rows have the same score, a user has probably made a mistake.
-MANY_ROWS = 20
+_MANY_ROWS = 20
 # A kernel value below this adds nothing to a score.
-FAR = 1e-12
+_FAR = 1e-12
 
 Attributes = Callable[[], dict]
 # An array of NumPy, or of dask if the rows are on a cluster.
@@ -126,7 +126,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         X = check_rows(self, X)
         model = self._model
         scores = model.scores(X, getattr(self, "n_jobs", None))
-        if len(scores) >= MANY_ROWS and scores[0] == scores[-1] and (scores == scores[0]).all():
+        if len(scores) >= _MANY_ROWS and scores[0] == scores[-1] and (scores == scores[0]).all():
             _warn_if_far_from_centres(self, model, X)
         return scores
 
@@ -211,9 +211,9 @@ def _warn_if_far_from_centres(estimator: RankingClassifier, model: Model, X: Row
     if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
         return
     with quiet_overflow():
-        some = model.scaled(X[:MANY_ROWS])
+        some = model.scaled(X[:_MANY_ROWS])
         values = model.kernel.columns(same_format(model.centres, some), np.float64)(some)
-    if values.max() > FAR:
+    if values.max() > _FAR:
         return
     lows, highs = _ranges(X)
     if np.array_equal(lows, highs):

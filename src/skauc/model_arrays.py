@@ -14,25 +14,10 @@ from scipy import sparse
 
 from skauc.archive import ArchiveError, checked_array, is_integer, require
 from skauc.feature_map import SCALINGS, FeatureMap, RankScaling
-from skauc.kernels import (
-    RBF,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Rows,
-    as_rbf,
-    is_sparse,
-)
+from skauc.kernels import KERNEL_TYPES, Kernel, Rows, as_rbf, is_sparse
 from skauc.model import Model, PathRecord
 from skauc.validation import is_finite, is_number
 
-KERNELS: dict[str, type] = {
-    "rbf": RBF,
-    "laplacian": Laplacian,
-    "polynomial": Polynomial,
-    "linear": Linear,
-}
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _DOUBLE = (np.dtype(np.float64),)
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
@@ -101,11 +86,11 @@ def centres_to_arrays(centres: Rows, suffix: str, arrays: Arrays) -> dict[str, A
 
 
 def _kernel_to_arrays(kernel: Kernel, suffix: str, arrays: Arrays) -> dict[str, Any]:
-    names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
+    names = [name for name, kind in KERNEL_TYPES.items() if type(kernel) is kind]
     if not names:
         raise ArchiveError(
             "A model whose `kernel` is a function cannot be stored, because files never hold "
-            f"code. Use one of the kernels {', '.join(KERNELS)}."
+            f"code. Use one of the kernels {', '.join(KERNEL_TYPES)}."
         )
     header: dict[str, Any] = {"name": names[0]}
     for name, value in vars(kernel).items():
@@ -239,7 +224,7 @@ def _kernel_from_arrays(
     header: dict, suffix: str, arrays: Arrays, shape: tuple[int, int]
 ) -> Kernel:
     parameters = dict(header)
-    kind = KERNELS[parameters.pop("name")]
+    kind = KERNEL_TYPES[parameters.pop("name")]
     n_centres, n_features = shape
     if f"gamma{suffix}" in arrays:
         gamma = checked_array(arrays[f"gamma{suffix}"], _DOUBLE, (n_centres,), "its gamma is")

@@ -35,7 +35,7 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.plan import Parameters, Plan
 from skauc.sparse.state import FitState
 
-FORMAT = 3
+_FORMAT = 3
 # The arrays of the models have names with this prefix.
 _MODELS = "models."
 _SCALARS = ("n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")
@@ -83,7 +83,7 @@ class Checkpoint:
         _, keys, position, *gauss = self._random_state.get_state(legacy=True)
         arrays = {"random_keys": keys, "weights": state.weights}
         header = {
-            "format": FORMAT,
+            "format": _FORMAT,
             "parameters": self._parameters,
             "data": self._data,
             "random": [position, *gauss],
@@ -126,8 +126,8 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
     def _check(self, header: dict) -> None:
-        if header.get("format") != FORMAT:
-            raise ArchiveError(f"its format is {header.get('format')!r}, not {FORMAT}")
+        if header.get("format") != _FORMAT:
+            raise ArchiveError(f"its format is {header.get('format')!r}, not {_FORMAT}")
         for name, value in self._parameters.items():
             stored = header["parameters"].get(name)
             if stored != value:

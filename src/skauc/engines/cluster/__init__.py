@@ -8,6 +8,6 @@ again on another from the tasks it remembers. Nothing here but dask knows of wor
 from skauc.engines.cluster.data import ClusterData
 from skauc.engines.cluster.engine import ClusterEngine
 from skauc.engines.cluster.prediction import lazily
-from skauc.engines.cluster.reading import read_training
+from skauc.engines.cluster.reading import read_for_cluster
 
-__all__ = ["ClusterData", "ClusterEngine", "lazily", "read_training"]
+__all__ = ["ClusterData", "ClusterEngine", "lazily", "read_for_cluster"]
