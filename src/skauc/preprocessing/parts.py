@@ -115,7 +115,7 @@ class BooleanPart(TablePart):
         return _filled(_stacked(self.columns, table), self.fill)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+        return _flags(self.columns, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ class MissingPart(TablePart):
         return np.isnan(_stacked(self.columns, table)).astype(np.float64)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+        return _flags(self.columns, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,8 +224,7 @@ class LevelsPart(TablePart):
         return numbers
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        ends = np.cumsum([len(levels) for levels in self.levels])
-        shares = np.split(rows, ends[:-1], axis=1)
+        shares = _split_by_column(rows, self.levels)
         return {
             name: np.where(share.max(axis=1) > PRESENT, levels[share.argmax(axis=1)], "")
             for name, share, levels in zip(self.columns, shares, self.levels, strict=True)
@@ -326,8 +325,7 @@ class WordsPart(TablePart):
         return np.hstack(counts).astype(np.float64)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        ends = np.cumsum([len(words) for words in self.words])
-        shares = np.split(rows, ends[:-1], axis=1)
+        shares = _split_by_column(rows, self.words)
         return {
             name: np.array([" ".join(words[row > PRESENT]) for row in share], dtype=object)
             for name, share, words in zip(self.columns, shares, self.words, strict=True)
@@ -367,6 +365,17 @@ def names_out(parts: Sequence[TablePart]) -> list[str]:
 def _stacked(columns: list[str], table: ColumnTable) -> np.ndarray:
     """Return the columns side by side, each contiguous: statistics run along columns."""
     return np.vstack([table[name] for name in columns]).T
+
+
+def _flags(columns: list[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the columns of truth values that stand for numbers between 0 and 1."""
+    return dict(zip(columns, (rows > PRESENT).T, strict=True))
+
+
+def _split_by_column(rows: np.ndarray, entries: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the numbers of each column, which has a number per entry: a level or a word."""
+    ends = np.cumsum([len(each) for each in entries])
+    return np.split(rows, ends[:-1], axis=1)
 
 
 def _filled(values: np.ndarray, fill: np.ndarray) -> np.ndarray:
