@@ -31,7 +31,7 @@ class CurveBandDisplay:
 
     @classmethod
     def _of(cls, scores, positive, weights, points, bands):
-        """Compute the parameters of the display."""
+        """Return the arguments of the constructor, without the name."""
         raise NotImplementedError
 
     @classmethod

@@ -240,11 +240,11 @@ class KernelRankSVM(FullKernelClassifier):
             cache_size=self.cache_size,
             n_jobs=self.n_jobs,
         )
-        model = Model.of_support(kernel, rows, queries.indices, solution.place.coef)
+        model = Model.of_support(kernel, rows, queries.indices, solution.point.coef)
         if len(self.classes_) == 2:
             # The solver's scores of the linear kernel differ from the model's by a constant.
             is_linear = isinstance(kernel, Linear)
-            scores = model.scores(rows) if is_linear else solution.place.scores
+            scores = model.scores(rows) if is_linear else solution.point.scores
             threshold = best_threshold(scores, codes == 1, queries.weights)
             model = replace(model, intercept=-threshold)
         self.__dict__.update(_attributes(solution, model))
@@ -307,6 +307,6 @@ def _attributes(solution: RankingSolution, model: Model) -> dict:
         **support_attributes(model),
         "n_support_": len(model.coef),
         "n_support_unpolished_": int(np.count_nonzero(solution.unpolished.coef)),
-        "objective_": solution.place.value,
+        "objective_": solution.point.value,
         "n_iter_": solution.n_iter,
     }
