@@ -39,7 +39,7 @@ MANY_ROWS = 20
 # A kernel value below this adds nothing to a score.
 FAR = 1e-12
 
-Attributes = Callable[[], dict]
+Attributes = Callable[[], dict | None]
 # An array of NumPy, or of dask if the rows are on a cluster.
 LazyArray: TypeAlias = np.ndarray | Any
 
@@ -352,6 +352,7 @@ else:
         def __init__(self, estimator: object, callbacks: tuple[Callable, ...], n_tasks: int):
             self.estimator, self.callbacks, self.n_tasks = estimator, callbacks, n_tasks
             self.n_done = 0
+            self._attributes: dict = {}
 
         def task(self, name: str, attributes: Attributes) -> bool:
             """Report a finished task; return whether a callback asks to stop the fit."""
@@ -359,7 +360,8 @@ else:
             if not self.callbacks:
                 return False
             fitted = copy.copy(self.estimator)
-            vars(fitted).update(attributes())
+            self._attributes = attributes() or self._attributes
+            vars(fitted).update(self._attributes)
             answers = [call(fitted, self.n_done, self.n_tasks) for call in self.callbacks]
             return any(answers)
 
