@@ -8,7 +8,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from skauc.base import unchanged_on_error, with_callbacks
-from skauc.data.statistics import warn_if_unscaled
+from skauc.data.statistics import warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
@@ -151,7 +151,8 @@ class SparseKernelAUC(PathClassifier):
 
     Scale the features first, for instance with `StandardScaler` in a pipeline, or use ``scaling``.
     `fit` warns (`UnscaledFeaturesWarning`) if ``scaling`` is None and the standard deviations of
-    dense features differ by more than a factor of 1,000.
+    dense features differ by more than a factor of 1,000, or if the rows are so far from zero that
+    the inner products of the linear and polynomial kernels lose their digits.
 
     Refinement works on a sample if there are many rows. The basis is refined at about 4 centres
     and whenever it has doubled, and at the end on a sample of the rows that contribute most to the
@@ -260,6 +261,7 @@ class SparseKernelAUC(PathClassifier):
             plan, mapped = make_plan(parameters, rows)
             if self.scaling is None and not rows.is_sparse:
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
+            warn_if_far_from_zero(self.kernel, plan.mean, plan.spread, is_sparse=rows.is_sparse)
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
             log = FitLog(self, self.n_basis, plan.most_steps, report)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.sampling import class_counts
-from skauc.data.statistics import feature_statistics, warn_if_unscaled
+from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
 from skauc.exceptions import FitInterruptedError, InvalidDataError, InvalidParameterError
@@ -247,9 +247,13 @@ class SparseKernelAUCCV(PathClassifier):
 
     def _warn_if_unscaled(self, grid: SearchGrid, rows: TrainingData) -> None:
         """Warn about features of very different spreads, if no other scaling is tried."""
-        if {setting.scaling for setting in grid.settings} == {None} and not rows.is_sparse:
-            mean, variance = feature_statistics(rows)
-            warn_if_unscaled(mean, np.sqrt(variance), getattr(self, "feature_names_in_", None))
+        if {setting.scaling for setting in grid.settings} != {None}:
+            return
+        mean, variance = feature_statistics(rows)
+        spread = np.sqrt(variance)
+        warn_if_far_from_zero("rbf", mean, spread, is_sparse=rows.is_sparse)
+        if not rows.is_sparse:
+            warn_if_unscaled(mean, spread, getattr(self, "feature_names_in_", None))
 
     def _as_asked_for(self, setting: Setting, grid: SearchGrid, search: Search) -> Setting:
         """Return the setting of an interrupted search, refined if all settings were to be."""
