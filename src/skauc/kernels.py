@@ -334,7 +334,7 @@ def check_gamma(kernel, gamma) -> None:
         check_choice("gamma", gamma, ("scale", "auto"))
         return
     if not is_sequence(gamma):
-        check_positive("gamma", gamma, "Larger values make narrower basis functions.")
+        check_positive("gamma", gamma, "Larger values make narrower kernels.")
         return
     if kernel != "rbf":
         raise InvalidParameterError(
@@ -347,7 +347,7 @@ def check_gamma(kernel, gamma) -> None:
             "that differ by a factor of 5."
         )
     for value in gamma:
-        check_positive("gamma", value, "Larger values make narrower basis functions.")
+        check_positive("gamma", value, "Larger values make narrower kernels.")
 
 
 def resolve_gammas(gamma, kernel, data) -> list[float]:
