@@ -3,8 +3,8 @@
     python -m benchmarks.quality.ablation SETTINGS.json --out results.jsonl --jobs 16
     python -m benchmarks.quality.ablation --table results.jsonl
 
-SETTINGS.json maps a name to the parameters of `SparseKernelAUC`; the key "constants" may hold module
-constants to replace, by their full names. A setting that is a string names a classifier of
+SETTINGS.json maps a name to the parameters of `SparseKernelAUC`; the key "constants" may hold
+module constants to replace, by their full names. A setting that is a string names a classifier of
 scikit-learn ("logistic", "boosting"). Each table is cut into stratified folds; the features are
 prepared by `TablePreprocessor` and standardised on the training rows. Every fit uses one thread.
 Finished lines are not computed again.
@@ -195,7 +195,7 @@ def main() -> None:
         for future in as_completed(futures):
             try:
                 lines = future.result()
-            except Exception as error:  # noqa: BLE001 - one table must not end the others
+            except Exception as error:
                 print(futures[future], repr(error), file=sys.stderr)
                 continue
             out.writelines(json.dumps(line) + "\n" for line in lines)

@@ -105,9 +105,7 @@ class SingleEngine(Engine[BlockState]):
         return Quality(auc_of(table), validation_auc, threshold_of(table))
 
 
-def open_cpu(
-    data: TrainingData, *, capacity: int, n_jobs, policy: SizePolicy
-) -> SingleEngine:
+def open_cpu(data: TrainingData, *, capacity: int, n_jobs, policy: SizePolicy) -> SingleEngine:
     """Return an engine on the CPU."""
     from skauc.engines.blocks.cpu import CPUBlock
 
@@ -117,9 +115,7 @@ def open_cpu(
     return SingleEngine(data, block.with_columns(columns), threads)
 
 
-def open_gpu(
-    data: TrainingData, *, capacity: int, policy: SizePolicy
-) -> SingleEngine:
+def open_gpu(data: TrainingData, *, capacity: int, policy: SizePolicy) -> SingleEngine:
     """Return an engine on the device that the data name."""
     from skauc.engines.blocks.gpu import GPUBlock
 

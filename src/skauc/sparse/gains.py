@@ -145,9 +145,7 @@ class Exhaustive:
             projection = candidates.projection.coordinates[:, [i]]
             transform = np.array([[1.0 / candidates.norms[i]]])
             # The column of the next candidate takes the place of this one.
-            objective.engine.append(
-                OrthonormalColumns(one.kernel, one.rows, projection, transform)
-            )
+            objective.engine.append(OrthonormalColumns(one.kernel, one.rows, projection, transform))
             found = self.minimise(objective, start).point
             gains.append(point.value - found.value)
             moves.append(found.weights - start)

@@ -96,7 +96,7 @@ class Selection:
     retrain: str = "geometric"
     solver: str = "auto"
     max_iter: int = 100
-    n_rows: int | None | str = "auto"
+    n_rows: int | str | None = "auto"
 
     def check(self) -> None:
         """Raise an error for an invalid value."""
@@ -264,6 +264,15 @@ class Plan:
         if size == "auto":
             size = max(LEAST_PURSUED_ROWS, ROWS_PER_CENTRE * parameters.n_basis)
         return None if size is None or n_rows <= int(size) else int(size)
+
+    @property
+    def most_steps(self) -> int:
+        """The largest number of steps that all refinements take together."""
+        if not self.parameters.refine:
+            return 0
+        n_steps = self.parameters.refine
+        n_between = len(refined_sizes(self.parameters.n_basis)) - 1
+        return n_between * -(-n_steps // 2) + n_steps
 
     def capacity(self, n_rows: int) -> int:
         """Return the largest number of columns that the fit needs."""

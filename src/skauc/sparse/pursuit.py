@@ -56,9 +56,7 @@ class Pursuit:
         n_added = len(choice.added.indices)
         widened = Point(np.append(point.weights, np.zeros(n_added)), point.value, point.state)
         line = self.objective.engine.direction(choice.move)
-        _, moved = halving_search(
-            self.objective, widened, choice.move, line, slope=choice.slope
-        )
+        _, moved = halving_search(self.objective, widened, choice.move, line, slope=choice.slope)
         return Iterate(moved, 0, is_retrained=False)
 
 

@@ -75,14 +75,19 @@ def refine(
     start: Refined,
     n_steps: int,
     minimise: Callable[[Objective, np.ndarray], Minimum],
+    on_step: Callable[[int], object] = lambda n_done: None,
 ) -> Refined:
-    """Take at most ``n_steps`` steps from ``start``; ``minimise`` finds the coefficients."""
+    """Take at most ``n_steps`` steps from ``start``; ``minimise`` finds the coefficients.
+
+    ``on_step`` is called with the number of steps after every one.
+    """
     problem = _Problem(objective, basis, minimise, start)
     latest = start
 
     def remember(theta: np.ndarray) -> None:
         nonlocal latest
         latest = problem.found(latest.n_iter + 1)
+        on_step(latest.n_iter)
 
     descend(problem, problem.pack(start.shape), n_steps, remember)
     return latest

@@ -1,15 +1,15 @@
 """Which rows a fit holds out for validation, and which rows centres are chosen and refined on.
 
 Centres are chosen on a sample, half of each class if possible. Refinement starts on one, and goes
-on with a sample of *hard* rows for each size: at a good model most rows contribute little to the loss, so rows are drawn with a probability
-that grows with their part in the derivative, and their weights are divided by that probability.
-Sums over such a sample have a fraction of the error of a uniform sample of the same size.
+on with a new sample of *hard* rows for each size. At a good model most rows contribute little to
+the loss, so rows are drawn with a probability that grows with their part in the derivative, and
+their weights are divided by that probability. Sums over such a sample have a fraction of the error
+of a uniform sample of the same size.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,11 +24,10 @@ from skauc.data.sampling import (
     hash_rows,
 )
 from skauc.data.training import TrainingData
+from skauc.engines import Chosen
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
 from skauc.support import cached_property
-
-Chosen = Callable[[TrainingData], np.ndarray]
 
 # Rows of each sample that refinement works on.
 REFINED_ROWS = 4_000

@@ -170,6 +170,13 @@ class Search:
         random_state = check_random_state(self.seed)
         return fold.few(self.rows, SCREENING_ROWS, SCREENING_ROWS // 2, random_state)
 
+    def few_rows(self) -> TrainingData:
+        """Return all rows, or a sample of the first fold if they are many."""
+        if self.rows.n_rows <= 2 * SCREENING_ROWS:
+            return self.rows
+        rows, fold = self.sampled(self.folds[0])
+        return fold.training(rows)
+
     def run(
         self,
         stage: str,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from skauc.data.training import TrainingData
-from skauc.engines import Engine, LinearColumns
+from skauc.engines import Chosen, Engine, LinearColumns
 from skauc.kernels import as_rbf, is_sparse, same_format
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import Point
@@ -28,9 +28,8 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.pursuit import Iterate, Pursuit, pursue
 from skauc.sparse.refinement import Refined, Shape, refine, solve_for_shape
-from skauc.sparse.sampling import Chosen
 from skauc.sparse.selection import make_selector
-from skauc.sparse.state import FitState, Path
+from skauc.sparse.state import DescentStep, FitState, Path
 
 if TYPE_CHECKING:
     from skauc.sparse.plan import Plan
@@ -69,12 +68,13 @@ class Workspace:
         random_state: np.random.RandomState,
         watch: Callable[[Path], bool],
         save: Callable[[FitState], None],
+        on_step: Callable[[DescentStep], None],
         validation: Chosen | None = None,
     ):
         self.rows, self.plan = rows, plan
         self.held_out = plan.hold_out(rows, random_state)
         self.latest: FitState | None = None
-        self.save = save
+        self.save, self.on_step = save, on_step
         self._open_engine, self._random_state, self._watch = open_engine, random_state, watch
         # Rows that never count, because the caller tests on them.
         self.tested = validation
@@ -257,7 +257,15 @@ class Refine:
         """Return the refined state."""
         start = as_refined(state.basis, state.weights)
         loosely = partial(work.minimise, tol=max(work.plan.parameters.tol, DESCENT_TOL))
-        found = refine(work.objective, state.basis, start, self.n_steps, loosely)
+        before = work.path(state)
+        found = refine(
+            work.objective,
+            state.basis,
+            start,
+            self.n_steps,
+            loosely,
+            on_step=lambda n_done: work.on_step(DescentStep(before, n_done, self.n_steps)),
+        )
         state, point = work.adopt(state, found)
         iterate = Iterate(point, found.n_iter, is_retrained=True)
         return work.remember(state, iterate, is_refined=True)

@@ -44,6 +44,18 @@ class Path:
         return path_attributes(self.models, list(self.records), self.size)
 
 
+@dataclass(frozen=True, eq=False)
+class DescentStep:
+    """One step of a refinement: step ``n_done`` of at most ``n_steps``.
+
+    ``path`` holds the models that were found before this refinement.
+    """
+
+    path: Path
+    n_done: int
+    n_steps: int
+
+
 def path_attributes(models: dict[int, Model], records: list[PathRecord], size: int) -> dict:
     """Return the fitted attributes of the model of that size."""
     model = models[size]

@@ -13,7 +13,7 @@ from skauc.engines.blocks.base import Block
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Columns, Kernel, Rows, is_sparse
+from skauc.kernels import Kernel, KernelColumns, Rows, is_sparse
 from skauc.losses import pairs
 from skauc.scratch import ThreadScratch
 from skauc.support import row_slices, rows_per_block
@@ -119,7 +119,7 @@ class CPUBlock(Block):
 
     # -- columns and lines -------------------------------------------------------------------
 
-    def kernel_columns(self, kernel: Kernel, centres: Rows) -> Columns:
+    def kernel_columns(self, kernel: Kernel, centres: Rows) -> KernelColumns:
         """Return the function that maps rows to the block k(row, centre)."""
         return kernel.columns(centres, self.dtype, self.scratch)
 

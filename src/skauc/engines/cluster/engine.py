@@ -72,7 +72,7 @@ class ClusterEngine(Engine[ClusterState]):
     def hold_out(self, chosen: Chosen | None) -> None:
         self._n_changes += 1
         held = {"chosen": chosen, "device": self.pool.device, "policy": self._policy}
-        parts = self.pool.each("hold-out", tasks.hold_out, self._data.blocks, **held)
+        parts = self.pool.each("hold-out", tasks.with_held_out, self._data.blocks, **held)
         self.blocks = self.pool.start(parts)
         counts = self.pool.fetch_all(self.pool.each("count", tasks.row_counts, self.blocks))
         n_negative, n_positive, negative, positive = zip(*counts, strict=True)

@@ -204,7 +204,7 @@ def without(data: TrainingData, *, chosen: Callable) -> TrainingData:
     return replace(data, weights=data.weights * ~chosen(data), numbering=data.numbers)
 
 
-def hold_out(
+def with_held_out(
     data: TrainingData, *, chosen: Callable | None, device: str | None, policy: SizePolicy
 ) -> BlockRows:
     """Return the rows, with separate weights for those held out."""
@@ -221,9 +221,7 @@ def row_counts(rows: BlockRows) -> tuple[int, int, float, float]:
     return len(sides[0]), len(sides[1]), negative, positive
 
 
-def find_rows(
-    rows: BlockRows, ranks: np.ndarray, *, of_class: int
-) -> tuple[np.ndarray, Rows]:
+def find_rows(rows: BlockRows, ranks: np.ndarray, *, of_class: int) -> tuple[np.ndarray, Rows]:
     """Return the rows with these ranks among those of a class in the loss, and their numbers."""
     found = _of_class(rows, of_class)[ranks]
     return rows.data.row_numbers[found], rows.data.X[found]

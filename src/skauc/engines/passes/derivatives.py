@@ -24,7 +24,7 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.engines.passes.base import Pass, Sums, alone
-from skauc.engines.passes.state import sums_above
+from skauc.engines.passes.state import sums_over_higher_cells
 from skauc.kernels import Kernel, Rows
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Derivatives(Pass):
     def finish(self, sums: Sums, given) -> tuple[np.ndarray, np.ndarray]:
         """Subtract the cross terms."""
         gradient, squares, by_cell = sums
-        cross = by_cell[1].T @ sums_above(by_cell[0])
+        cross = by_cell[1].T @ sums_over_higher_cells(by_cell[0])
         return gradient, squares - cross - cross.T
 
 

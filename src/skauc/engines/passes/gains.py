@@ -21,7 +21,7 @@ import numpy as np
 from skauc.compiling import compiled_fast
 from skauc.engines.passes.base import Pass, Sums, alone
 from skauc.engines.passes.derivatives import Centres
-from skauc.engines.passes.state import sums_above
+from skauc.engines.passes.state import sums_over_higher_cells
 
 if TYPE_CHECKING:
     import torch
@@ -91,7 +91,7 @@ class CandidateGains(Pass):
     def finish(self, sums: Sums, given) -> CandidateSlopes:
         """Subtract, by cells, the pairs that do not violate."""
         by_cell, slopes, squares = sums
-        squares = squares - 2 * (by_cell[1] * sums_above(by_cell[0])).sum(0)
+        squares = squares - 2 * (by_cell[1] * sums_over_higher_cells(by_cell[0])).sum(0)
         return CandidateSlopes(slopes, squares.clip(0.0))
 
 
