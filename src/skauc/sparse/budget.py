@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
-from skauc.sparse.plan import Parameters, retraining_sizes
+from skauc.sparse.plan import MOST_LINEAR, Parameters, retraining_sizes
 from skauc.sparse.scoring import Setting
 from skauc.sparse.search import SearchGrid
 
@@ -51,7 +51,7 @@ class Cost:
 def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) -> Cost:
     """Return the cost of a fit to so many rows: O(l m^2) operations for m columns, 4 l m bytes."""
     size = min(setting.n_basis, n_rows)
-    n_columns = size + (n_features if setting.linear_term else 0)
+    n_columns = size + (min(n_features, MOST_LINEAR) if setting.linear_term else 0)
     n_bytes = n_rows * n_columns * (8 if n_rows <= _DOUBLE_ROWS else 4)
     n_bytes += _HESSIANS * 8 * n_columns**2
     n_retrainings = len(retraining_sizes(base.selection.retrain, size))
@@ -65,28 +65,31 @@ def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) ->
 def affordable(grid: SearchGrid, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return the grid without what exceeds the budget, and warn about what is left out.
 
-    Nothing is left out that has no alternative; if it takes too much memory, raise an error.
+    If all of it does, the structures are tried without refinement and linear term; if these take
+    too much memory, raise an error.
     """
     shape = rows.n_rows, rows.n_features
     costs = {setting: cost_of(setting, base, *shape) for setting in grid.settings}
-    settings = tuple(s for s in grid.settings if not costs[s].is_too_much) or grid.settings
-    refined = cost_of(replace(settings[0], refine=True), base, *shape)
-    refine = (False,) if refined.is_too_much and False in grid.refine else grid.refine
-    cheapest = min(costs[s].n_bytes for s in settings) if False in refine else refined.n_bytes
-    if cheapest > MOST_BYTES:
-        raise InvalidDataError(
-            f"Every setting exceeds the memory budget of the search: one fit to {shape[0]:,} rows "
-            f"with {shape[1]:,} features takes about {cheapest / 2**30:.1f} GiB. {_BUDGET} Use "
-            "linear_term=False, refine=False, a smaller `n_basis`, or fewer features."
-        )
-    left_out = [f"linear_term=True (about {costs[s]} per fit)" for s in costs if s not in settings]
-    left_out = left_out[:1] + ([f"refine (about {refined} per fit)"] * (refine != grid.refine))
-    if left_out:
-        warnings.warn(
-            f"The search leaves out {' and '.join(left_out)}, for {shape[0]:,} rows with "
-            f"{shape[1]:,} features. {_BUDGET} Reduce the number of features to try more, for "
-            "instance with sklearn.decomposition.TruncatedSVD.",
-            SkippedSettingsWarning,
-            stacklevel=4,
-        )
-    return replace(grid, settings=settings, refine=refine)
+    settings = tuple(s for s in grid.settings if not costs[s].is_too_much)
+    if len(settings) == len(grid.settings):
+        return grid
+    reason = max(costs.values(), key=lambda cost: cost.n_operations)
+    if not settings:
+        plain = (replace(s, refine=0, linear_term=False) for s in grid.settings)
+        settings = tuple(dict.fromkeys(plain))
+        cheapest = cost_of(settings[0], base, *shape).n_bytes
+        if cheapest > MOST_BYTES:
+            raise InvalidDataError(
+                f"Every setting exceeds the memory budget of the search: one fit to {shape[0]:,} "
+                f"rows with {shape[1]:,} features takes about {cheapest / 2**30:.1f} GiB. "
+                f"{_BUDGET} Use a smaller `n_basis`, or fewer features."
+            )
+    left_out = "refinement" if not any(s.refine for s in settings) else "some structures"
+    warnings.warn(
+        f"The search leaves out {left_out} (about {reason} per fit), for {shape[0]:,} rows with "
+        f"{shape[1]:,} features. {_BUDGET} Reduce the number of features to try more, for instance "
+        "with sklearn.decomposition.TruncatedSVD.",
+        SkippedSettingsWarning,
+        stacklevel=4,
+    )
+    return replace(grid, settings=settings)

@@ -31,7 +31,7 @@ class Structure:
     gamma: float | tuple[float, ...]
     linear_term: bool
     rotate: bool
-    refine: bool | int
+    refine: int
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Setting:
     scaling: str | None
     gamma: float | tuple[float, ...]
     linear_term: bool
-    refine: bool | int
+    refine: int
     C: float
     n_basis: int
     rotate: bool = False
