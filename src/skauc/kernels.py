@@ -18,7 +18,12 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from skauc.data.statistics import feature_statistics, overall_variance, warn_if_unscaled
+from skauc.data.statistics import (
+    feature_statistics,
+    overall_variance,
+    warn_if_far_from_zero,
+    warn_if_unscaled,
+)
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.scratch import ScratchArrays
 from skauc.support import quiet_overflow
@@ -307,12 +312,13 @@ def make_kernel(kernel, data, *, gamma, degree: int, coef0: float, names=None) -
     """Build one kernel for weighted rows whose features have these names.
 
     Only kernels with a gamma need the spread of the features. They also mix features, so there is
-    a warning if the spreads differ too much.
+    a warning if the spreads differ too much, or if products of the rows lose their digits.
     """
     if kernel not in ("rbf", "laplacian", "polynomial"):
         return make_kernels(kernel, gammas=[], degree=degree, coef0=coef0)[0]
     mean, variance = feature_statistics(data)
     warn_if_unscaled(mean, np.sqrt(variance), names)
+    warn_if_far_from_zero(kernel, mean, np.sqrt(variance), is_sparse=sparse.issparse(data.X))
     gammas = resolve_gammas(gamma, kernel, data)
     return make_kernels(kernel, gammas=gammas, degree=degree, coef0=coef0)[0]
 
@@ -336,7 +342,7 @@ def check_gamma(kernel, gamma) -> None:
         check_choice("gamma", gamma, ("scale", "auto"))
         return
     if not is_sequence(gamma):
-        check_positive("gamma", gamma, "Larger values make narrower basis functions.")
+        check_positive("gamma", gamma, "Larger values make narrower kernels.")
         return
     if kernel != "rbf":
         raise InvalidParameterError(
@@ -349,7 +355,7 @@ def check_gamma(kernel, gamma) -> None:
             "that differ by a factor of 5."
         )
     for value in gamma:
-        check_positive("gamma", value, "Larger values make narrower basis functions.")
+        check_positive("gamma", value, "Larger values make narrower kernels.")
 
 
 def resolve_gammas(gamma, kernel, data) -> list[float]:

@@ -16,7 +16,7 @@ try:
 except ImportError:  # scikit-learn < 1.9
     CallbackSupportMixin = None
 
-Attributes = Callable[[], dict]
+Attributes = Callable[[], dict | None]
 
 
 class Reporter(Protocol):
@@ -82,6 +82,7 @@ else:
         def __init__(self, estimator: object, callbacks: tuple[Callable, ...], n_tasks: int):
             self.estimator, self.callbacks, self.n_tasks = estimator, callbacks, n_tasks
             self.n_done = 0
+            self._attributes: dict = {}
 
         def task(self, name: str, attributes: Attributes) -> bool:
             """Report a finished task; return whether a callback asks to stop the fit."""
@@ -89,7 +90,8 @@ else:
             if not self.callbacks:
                 return False
             fitted = copy.copy(self.estimator)
-            vars(fitted).update(attributes())
+            self._attributes = attributes() or self._attributes
+            vars(fitted).update(self._attributes)
             answers = [call(fitted, self.n_done, self.n_tasks) for call in self.callbacks]
             return any(answers)
 
