@@ -216,8 +216,10 @@ def draw_hard_rows(
     """Return about ``counts`` rows of each class, weighted by their inverse probability.
 
     ``against`` is a uniform sample of the ``n_learning`` rows of each class that are not held out;
-    the slopes of rows are computed against it. Validation rows come along if they are ``kept``.
+    the slopes of rows are computed against it. Validation rows in it are ignored. They come along
+    in the result if they are ``kept``.
     """
+    against = against.part(np.flatnonzero(~held_out(against)))
     scores = model.scores(against.X)
     slopes = Slopes.of(scores, against)
     hardness = slopes(scores, against.positive)
