@@ -110,7 +110,7 @@ class CentredRBF:
         root = math.sqrt(largest) * (1.0 if kernel.scales is None else kernel.scales)
         origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
         moved = np.subtract(centres, origin, dtype=np.float64) * root
-        squares = row_norms(moved, squared=True)
+        squares = np.einsum("ij,ij->i", moved, moved)
         reach = squares.max(initial=0.0)
         if not reach <= _FLOAT64_REACH and dtype == np.float64:
             origin = _nearest_to_zero(centres)

@@ -119,9 +119,11 @@ class Engine(ABC, Generic[OwnState]):
         for of_class, count in enumerate(balanced_counts(self.class_counts, n_drawn)):
             ranks = np.sort(_draw_ranks(self.class_counts[of_class], count, random_state))
             found, part = self.find(of_class, ranks)
-            free = np.flatnonzero(~np.isin(found, taken))
-            numbers.append(found[free])
-            rows.append(part[free])
+            if len(taken):
+                free = np.flatnonzero(~np.isin(found, taken))
+                found, part = found[free], part[free]
+            numbers.append(found)
+            rows.append(part)
         keep = balanced_counts((len(numbers[0]), len(numbers[1])), n_rows)
         chosen = [
             np.sort(sample_without_replacement(len(found), count, random_state=random_state))

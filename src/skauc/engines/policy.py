@@ -60,7 +60,7 @@ class SizePolicy:
     most_tasks: int = 64
     task_rows: int = 8192
     least_task_rows: int = 3072
-    shift_rows: int = 1024
+    shift_rows: int = 256
     prediction_block: int = 1 << 17
     float64_block: int = 1 << 17
     gram_exact_rows: int = 5_000

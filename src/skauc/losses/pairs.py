@@ -37,6 +37,9 @@ BINS_PER_MARGIN = 1024
 # violating pairs.
 WIDEST_RANGE = 128
 
+# Most scores in a bucket that are sorted by insertion.
+_MOST_INSERTED = 64
+
 Task = Callable[[int, int], object]
 Run = Callable[[Task, int], Iterable]
 
@@ -72,45 +75,74 @@ def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
 
     The cell of a positive is its rank; that of a negative is how many positives it violates.
     """
-    # Both comparisons use the same rounded f_i - 1, or ties would disagree.
-    margins = scores[positive] - 1.0
-    order = np.argsort(margins, kind="stable")
     cell = np.empty(len(scores), np.int32)
-    ranks = np.empty(len(order), np.int32)
-    ranks[order] = np.arange(len(order), dtype=np.int32)
-    cell[positive] = ranks
-    negatives = scores[~positive]
-    cell[~positive] = _count_below(margins[order], negatives)
-    origin = 0.5 * (scores[positive].min() + negatives.max())
-    return Cells(cell, len(order) + 1, origin)
+    n_positive, origin = _assign_ranks(scores, positive, cell)
+    return Cells(cell, n_positive + 1, origin)
 
 
 @compiled
-def _count_below(ascending, values):
-    """Return how many of the ascending numbers are below each value.
+def _assign_ranks(scores, positive, cell):
+    """Write the cells by rank; return the number of positives and the origin.
 
-    A table over uniform buckets tells where the numbers of a value's bucket begin and end, and
-    bisection finds the rest. The result is that of np.searchsorted, with fewer steps.
+    Positives are distributed to uniform buckets, in their order, and sorted inside of each. A
+    negative looks its bucket up and finds its place there by bisection.
     """
-    n = len(ascending)
-    lowest, width = ascending[0], ascending[-1] - ascending[0]
+    n = 0
+    lowest, highest, highest_negative = np.inf, -np.inf, -np.inf
+    for i in range(len(scores)):
+        if positive[i]:
+            n += 1
+            lowest, highest = min(lowest, scores[i]), max(highest, scores[i])
+        else:
+            highest_negative = max(highest_negative, scores[i])
+    origin = 0.5 * (lowest + highest_negative)
+    # Both comparisons use the same rounded f_i - 1, or ties would disagree.
+    lowest -= 1.0
+    width = (highest - 1.0) - lowest
     scale = n / width if width > 0 else 0.0
-    first = np.zeros(n + 1, np.int32)
-    for number in ascending:
-        first[_bucket(number, lowest, scale, n) + 1] += 1
-    first = np.cumsum(first)
-    counts = np.empty(len(values), np.int32)
-    for k in range(len(values)):
-        bucket = _bucket(values[k], lowest, scale, n)
-        low, high = first[bucket], first[bucket + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if ascending[middle] < values[k]:
-                low = middle + 1
-            else:
-                high = middle
-        counts[k] = low
-    return counts
+    ends = np.zeros(n + 1, np.int32)
+    for i in range(len(scores)):
+        if positive[i]:
+            ends[_bucket(scores[i] - 1.0, lowest, scale, n) + 1] += 1
+    fullest = ends.max()
+    ends = np.cumsum(ends)
+    order, margins, filled = np.empty(n, np.int32), np.empty(n), ends.copy()
+    for i in range(len(scores)):
+        if positive[i]:
+            bucket = _bucket(scores[i] - 1.0, lowest, scale, n)
+            order[filled[bucket]], margins[filled[bucket]] = i, scores[i] - 1.0
+            filled[bucket] += 1
+    if fullest > _MOST_INSERTED:
+        places = np.argsort(margins, kind="mergesort")
+        order, margins = order[places], margins[places]
+    else:
+        for bucket in range(n):
+            _insertion_sort(margins, order, ends[bucket], ends[bucket + 1])
+    for rank in range(n):
+        cell[order[rank]] = rank
+    for i in range(len(scores)):
+        if not positive[i]:
+            bucket = _bucket(scores[i], lowest, scale, n)
+            low, high = ends[bucket], ends[bucket + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if margins[middle] < scores[i]:
+                    low = middle + 1
+                else:
+                    high = middle
+            cell[i] = low
+    return n, origin
+
+
+@compiled
+def _insertion_sort(margins, order, start, stop):
+    """Sort a range by margin; equal margins keep their order."""
+    for i in range(start + 1, stop):
+        margin, row, place = margins[i], order[i], i
+        while place > start and margins[place - 1] > margin:
+            margins[place], order[place] = margins[place - 1], order[place - 1]
+            place -= 1
+        margins[place], order[place] = margin, row
 
 
 @compiled
@@ -274,19 +306,20 @@ def score_moments(
 
 def statistics_of(cells: Cells, moments: np.ndarray) -> PairStatistics:
     """Accumulate the sum of the `score_moments` over the cells."""
-    negatives, positives = moments
-    above = sums_above(negatives)
-    loss = _loss(positives, above)
-    return PairStatistics(cells, above, sums_below(positives), max(loss, 0.0))
+    above, below, loss = _accumulate(moments)
+    return PairStatistics(cells, above, below, max(loss, 0.0))
 
 
 @compiled
-def _loss(positives, above):
-    total = 0.0
+def _accumulate(moments):
+    """Return the sums over negatives above and positives below each cell, and the loss."""
+    negatives, positives = moments[0], moments[1]
+    above, below = sums_above(negatives), sums_below(positives)
+    loss = 0.0
     for c in range(len(positives)):
-        s, sf, sff = positives[c]
-        total += (s - 2 * sf + sff) * above[c, 0] + 2 * (s - sf) * above[c, 1] + s * above[c, 2]
-    return total
+        s, sf, sff = positives[c, 0], positives[c, 1], positives[c, 2]
+        loss += (s - 2 * sf + sff) * above[c, 0] + 2 * (s - sf) * above[c, 1] + s * above[c, 2]
+    return above, below, loss
 
 
 @compiled

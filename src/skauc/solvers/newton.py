@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky
+from numpy.linalg import LinAlgError
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.solvers.triangular import cholesky_factor, solve_factored
 from skauc.validation import check_choice
 
 SOLVERS = ("auto", "cholesky", "cg")
@@ -137,7 +138,7 @@ def halving_search(
 def cholesky_step(objective: NewtonObjective, point: Point) -> tuple[np.ndarray, np.ndarray]:
     """Return the gradient and the step, found with a Cholesky factor of the Hessian."""
     gradient, hessian = objective.derivatives(point)
-    return gradient, -cho_solve((factorise(hessian), True), gradient, check_finite=False)
+    return gradient, -solve_factored(factorise(hessian), gradient)
 
 
 def conjugate_gradient_step(
@@ -166,7 +167,7 @@ def factorise(hessian: np.ndarray) -> np.ndarray:
     added = 0.0
     while True:
         try:
-            return cholesky(hessian, lower=True, check_finite=False)
+            return cholesky_factor(hessian)
         except LinAlgError:
             more = max(9 * added, 1e-7 * max(np.abs(hessian.diagonal()).max(), 1.0))
             hessian.flat[:: len(hessian) + 1] += more

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import solve_triangular
 
 from skauc.engines import Engine, OrthonormalColumns
 from skauc.kernels import Kernel, Rows, as_rbf
+from skauc.solvers.triangular import inverse_lower, solve_lower, solve_upper
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Basis:
         if len(self):
             gram = self.kernel().columns(self.centres, np.float64)(centres)
             gram = gram * (widths[:, None] == np.asarray(self.widths))
-            kernel_part = solve_triangular(self._lower, gram.T, lower=True, check_finite=False)
+            kernel_part = solve_lower(self._lower, gram.T)
             coordinates[self.n_linear :] = kernel_part
         residuals = squared_lengths - np.einsum("jq,jq->q", coordinates, coordinates)
         return Projection(
@@ -138,14 +138,14 @@ class Basis:
         new = slice(size, size + n_added)
         projection = np.zeros((self.n_linear + size, n_added))
         projection[self.n_linear :] = self._factor[new, :size].T
-        inverse = solve_triangular(self._factor[new, new], np.eye(n_added), lower=True)
+        inverse = inverse_lower(self._factor[new, new])
         kernel = self.kernel_of(np.asarray(self.widths[new]))
         engine.append(OrthonormalColumns(kernel, self.centres[new], projection, inverse.T))
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
         """Return the kernel coefficients L^-T w."""
         kernel_part = weights[self.n_linear :]
-        return solve_triangular(self._lower, kernel_part, lower=True, trans="T", check_finite=False)
+        return solve_upper(self._lower, kernel_part)
 
     def reshaped(self, kernels: Sequence[Kernel], centres: Rows, factor: np.ndarray) -> Basis:
         """Return a basis of the same size with moved centres, whose Gram matrix has this factor."""

@@ -19,12 +19,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from skauc.compiling import compiled
 from skauc.engines.passes import Centres, Derivatives
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.solvers.newton import Point, factorise
+from skauc.solvers.triangular import (
+    cholesky_factor,
+    inverse_lower,
+    solve_factored,
+    solve_lower,
+)
 from skauc.sparse.basis import Added, Basis
 from skauc.sparse.gains import Candidates
 from skauc.sparse.objective import Objective
@@ -68,10 +73,8 @@ class PoolModel:
         size = len(self.weights)
         hessian = self.loss[:size, :size] + np.eye(size)
         factor = factorise(hessian)
-        cross = solve_triangular(factor, self.loss[:size, size:], lower=True, check_finite=False)
-        gradient = solve_triangular(
-            factor, self.weights + self.slopes[:size], lower=True, check_finite=False
-        )
+        cross = solve_lower(factor, self.loss[:size, size:])
+        gradient = solve_lower(factor, self.weights + self.slopes[:size])
         curvature = self.gram + self.loss[size:, size:] - cross.T @ cross
         slopes = self.slopes[size:] - cross.T @ gradient
         smallest = self.candidates.projection.smallest
@@ -83,15 +86,15 @@ class PoolModel:
         The step is in the coordinates of the extended orthonormal basis.
         """
         size, candidates = len(self.weights), self.candidates
-        factor = cholesky(self.gram[np.ix_(chosen, chosen)], lower=True)
+        factor = cholesky_factor(self.gram[np.ix_(chosen, chosen)])
         rows = np.concatenate((np.arange(size), size + chosen))
         inverse = np.eye(len(rows))
-        inverse[size:, size:] = solve_triangular(factor, np.eye(len(chosen)), lower=True)
+        inverse[size:, size:] = inverse_lower(factor)
         hessian = inverse @ self.loss[np.ix_(rows, rows)] @ inverse.T
         hessian.flat[:: len(hessian) + 1] += 1.0
         gradient = inverse @ self.slopes[rows]
         gradient[:size] += self.weights
-        step = -cho_solve((factorise(hessian), True), gradient, check_finite=False)
+        step = -solve_factored(factorise(hessian), gradient)
         added = Added(
             candidates.centres[chosen],
             candidates.indices[chosen],

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from skauc.engines import Engine, OrthonormalColumns
 from skauc.engines.passes import KernelMoments, Moments
@@ -25,6 +24,7 @@ from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import RBF, same_format
 from skauc.solvers.lbfgs import descend
 from skauc.solvers.newton import Minimum, Point
+from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective
 from skauc.support import quiet_overflow
@@ -150,7 +150,7 @@ class _Problem:
         shape = self.unpack(theta)
         kernel = RBF(self.gammas, shape.scales)
         factor, self.gram = self._factorise(kernel, shape.centres)
-        inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
+        inverse = inverse_lower(factor)
         rows = same_format(shape.centres, self.basis.centres)
         nothing = np.zeros((len(self.linear), len(factor)))
         self.objective.engine.append(OrthonormalColumns(kernel, rows, nothing, inverse.T))
@@ -161,7 +161,7 @@ class _Problem:
         """Remember the minimum over the columns that are in place."""
         self.point = point
         self.linear, kernel_part = np.split(point.weights, [len(self.linear)])
-        self.coef = solve_triangular(self.factor, kernel_part, lower=True, trans="T")
+        self.coef = solve_upper(self.factor, kernel_part)
 
     def _factorise(self, kernel: RBF, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the factor of the Gram matrix, and the matrix.
@@ -172,7 +172,9 @@ class _Problem:
         if not np.isfinite(gram).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
         ridge = self.objective.engine.precision**0.75
-        return cholesky(gram + ridge * np.eye(len(gram)), lower=True), gram
+        raised = gram.copy()
+        raised.flat[:: len(raised) + 1] += ridge
+        return cholesky_factor(raised), gram
 
     def _derivatives(self) -> tuple[np.ndarray, np.ndarray]:
         coef = self.coef * self.gammas
