@@ -441,13 +441,7 @@ SPECIAL = {
         "one positive, early_stopping": (
             {"early_stopping": True},
             {"y": np.arange(120) == 0},
-            r"hold out rows of both classes; the smaller class has 1 of 120 rows .*Change "
-            r"`validation_fraction`",
-        ),
-        "one positive, refine": (
-            {"refine": True},
-            {"y": np.arange(120) == 0},
-            r"hold out rows of both classes; the smaller class has 1 of 120 rows .*Change "
+            r"holds out rows of both classes; the smaller class has 1 of 120 rows .*Change "
             r"`validation_fraction`",
         ),
         "validation_fraction=0.95": (

@@ -9,14 +9,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
-from toys import KERNEL, explicit_columns, grow, make_toy, those
+from toys import KERNEL, explicit_columns, grow, grow_by, make_toy, those
 
 from skauc import SparseKernelAUC
 from skauc.engines import (
     ENGINES,
     KernelColumn,
     LinearColumns,
-    OrthonormalColumn,
+    OrthonormalColumns,
     current_policy,
     make_engine,
     read_training,
@@ -24,8 +24,9 @@ from skauc.engines import (
 )
 from skauc.engines.passes import (
     CandidateGains,
+    Centres,
+    Derivatives,
     Gradient,
-    Hessian,
     HessianProduct,
     LineSlopes,
     Moments,
@@ -46,7 +47,7 @@ def toy():
 @pytest.fixture
 def engine(engine_case, toy):
     engine = engine_case.build(toy)
-    grow(engine, KERNEL, CENTRES)
+    grow(engine, toy.X, KERNEL, CENTRES)
     return engine
 
 
@@ -111,15 +112,19 @@ def test_a_kernel_column_is_a_line(engine_case, toy, close):
 
 def test_weights_of_the_first_columns_ignore_the_last(engine, toy):
     before = engine.at(WEIGHTS).loss
-    engine.append(OrthonormalColumn(KERNEL, toy.X[[100]], np.zeros(len(CENTRES)), 1.0))
+    engine.append(OrthonormalColumns(KERNEL, toy.X[[100]], np.zeros((5, 1)), np.eye(1)))
     assert_allclose(engine.at(WEIGHTS).loss, before, rtol=1e-12)
     assert engine.ask(Gradient(5), engine.at(WEIGHTS)).shape == WEIGHTS.shape
     assert engine.ask(Gradient(6), engine.at(WEIGHTS)).shape == (6,)
 
 
-def test_rows_come_back_as_they_were_given(engine, toy):
-    assert_array_equal(engine.rows(np.array([4, 2])), toy.X[[4, 2]])
-    assert engine.n_rows == len(toy.X)
+@pytest.mark.parametrize("ranks", [[0, 4, 7, 39], []])
+def test_rows_are_found_by_their_rank_in_a_class(engine, toy, ranks):
+    assert engine.class_counts == (80, 40)
+    for of_class in (0, 1):
+        numbers, rows = engine.find(of_class, np.array(ranks, dtype=int))
+        assert_array_equal(numbers, np.flatnonzero(toy.positive == of_class)[ranks])
+        assert_array_equal(rows, toy.X[numbers])
 
 
 def test_classes_weigh_what_their_rows_weigh(engine, toy):
@@ -153,7 +158,8 @@ def test_without_columns_all_scores_are_zero(engine_case, toy):
     state = engine.at(np.empty(0))
     assert_allclose(state.loss, engine.positive_weight * engine.negative_weight)
     assert engine.ask(Gradient(0), state).shape == (0,)
-    assert engine.ask(Hessian(0), state).shape == (0, 0)
+    gradient, hessian = engine.ask(Derivatives(0), state)
+    assert (gradient.shape, hessian.shape) == ((0,), (0, 0))
 
 
 def test_gradient_is_the_residual_through_the_columns(engine, toy, columns, close):
@@ -172,28 +178,40 @@ def test_small_data_count_exactly_the_violating_pairs(engine_case, engine, toy, 
         assert 0 <= missing < 0.01
 
 
-def test_hessian_is_that_of_the_counted_pairs(engine, toy, columns, close, loss_hessian):
-    state = engine.at(WEIGHTS)
-    close(engine.ask(Hessian(5), state), columns.T @ loss_hessian(state, toy) @ columns)
+def test_derivatives_are_those_of_the_counted_pairs(
+    engine_case, engine, toy, columns, close, loss_hessian
+):
+    start = engine.at(WEIGHTS)
+    # Half of the rows no longer violate.
+    apart = np.where(toy.positive, 3.0, -3.0) * (np.arange(len(toy.X)) % 2)
+    state = engine.step(start, engine_case.line(toy, apart), 1.0)
+    kernel_columns = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
+    for n_columns, n_candidates in ((5, 0), (2, 0), (5, 3), (2, 3), (0, 3)):
+        wide = np.hstack((columns[:, :n_columns], kernel_columns[:, :n_candidates]))
+        centres = Centres(KERNEL, toy.X[CANDIDATES]) if n_candidates else None
+        for moved, place in ((0.0, start), (apart, state)):
+            gradient, hessian = engine.ask(Derivatives(n_columns, centres), place)
+            scores = columns @ WEIGHTS + moved
+            close(gradient, wide.T @ oracles.residual(scores, toy.positive, toy.weights))
+            close(hessian, wide.T @ loss_hessian(place, toy) @ wide)
 
 
 def test_nearly_constant_columns_keep_the_digits_in_which_they_differ(
     engine_case, toy, loss_hessian
 ):
     engine = engine_case.build(toy)
-    grow(engine, RBF(1e-4), [3])
+    grow(engine, toy.X, RBF(1e-4), [3])
     state = engine.at(np.ones(1))
     column = explicit_columns(toy.X, [3], gamma=1e-4)
     expected = column.T @ loss_hessian(state, toy) @ column
-    assert_allclose(
-        engine.ask(Hessian(1), state), expected, rtol=1e-8 if engine_case.exact else 1e-2
-    )
+    rtol = 1e-8 if engine_case.exact else 1e-2
+    assert_allclose(engine.ask(Derivatives(1), state)[1], expected, rtol=rtol)
 
 
 def test_hessian_product_multiplies_by_the_hessian(engine, close):
     state, vector = engine.at(WEIGHTS), np.array([1.0, -2.0, 0.5, 3.0, 0.1])
     product = engine.ask(HessianProduct(engine.direction(vector), 5), state)
-    close(product, engine.ask(Hessian(5), state) @ vector)
+    close(product, engine.ask(Derivatives(5), state)[1] @ vector)
 
 
 def test_line_slopes_are_those_of_the_loss_along_the_line(
@@ -208,39 +226,42 @@ def test_line_slopes_are_those_of_the_loss_along_the_line(
     close(curvature, line @ loss_hessian(state, toy) @ line)
 
 
-def test_candidates_have_slopes_of_one_state_and_curvatures_of_another(
+def test_candidates_have_the_slopes_and_curvatures_of_their_columns(
     engine_case, engine, toy, columns, close, loss_hessian
 ):
-    curved = engine.at(WEIGHTS)
+    # Half of the rows do not violate.
     apart = np.where(toy.positive, 3.0, -3.0) * (np.arange(len(toy.X)) % 2)
-    # Half of the rows no longer violate.
-    state = engine.step(curved, engine_case.line(toy, apart), 1.0)
+    state = engine.step(engine.at(WEIGHTS), engine_case.line(toy, apart), 1.0)
     candidates = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
-    curved_candidates = loss_hessian(curved, toy) @ candidates
     residual = oracles.residual(columns @ WEIGHTS + apart, toy.positive, toy.weights)
-    curvatures = [part.curvature(0, len(part.scores)) for part in engine_case.states(curved)]
-    assert np.any((residual == 0) & (np.concatenate(curvatures) != 0))
-    for n_columns in (0, 2, len(CENTRES)):
-        question = CandidateGains(KERNEL, toy.X[CANDIDATES], n_columns)
-        along = engine.ask(question, state, curved)
-        close(along.slopes, candidates.T @ residual)
-        close(along.curvatures, np.einsum("iq,iq->q", candidates, curved_candidates))
-        assert along.cross.shape == (n_columns, len(CANDIDATES))
-        if n_columns:
-            close(along.cross, columns[:, :n_columns].T @ curved_candidates)
+    along = engine.ask(CandidateGains(Centres(KERNEL, toy.X[CANDIDATES])), state)
+    close(along.slopes, candidates.T @ residual)
+    curved = loss_hessian(state, toy) @ candidates
+    close(along.curvatures, np.einsum("iq,iq->q", candidates, curved))
 
 
-def test_candidates_meet_the_columns_of_the_time(engine, toy, close, loss_hessian):
+def test_candidates_may_have_widths_of_their_own(engine, toy, close):
+    state, gammas = engine.at(WEIGHTS), np.array([0.1, 0.5, 2.0])
+    several = Centres(RBF(gammas), toy.X[CANDIDATES])
+    gradient, hessian = engine.ask(Derivatives(0, several), state)
+    along = engine.ask(CandidateGains(several), state)
+    for number, (gamma, centre) in enumerate(zip(gammas, CANDIDATES, strict=True)):
+        one = engine.ask(Derivatives(0, Centres(RBF(gamma), toy.X[[centre]])), state)
+        for slope in (gradient[number], along.slopes[number]):
+            close(slope, one[0][0])
+        for curvature in (hessian[number, number], along.curvatures[number]):
+            close(curvature, one[1][0, 0])
+
+
+def test_derivatives_are_by_the_columns_of_the_time(engine, toy, columns, close, loss_hessian):
     state = engine.at(WEIGHTS)
-    question = CandidateGains(KERNEL, toy.X[CANDIDATES], 5)
-    engine.ask(Hessian(5), state)
-    engine.ask(question, state, state)
+    engine.ask(Derivatives(5), state)
     centre = toy.X[[100]]
-    engine.append(OrthonormalColumn(KERNEL, centre, np.zeros(4), 1.0))
-    column = rbf_kernel(toy.X, centre, gamma=KERNEL.gamma)[:, 0]
-    candidates = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
-    along = engine.ask(question, state, state)
-    close(along.cross[4], column @ loss_hessian(state, toy) @ candidates)
+    engine.append(OrthonormalColumns(KERNEL, centre, np.zeros((4, 1)), np.eye(1)))
+    column = rbf_kernel(toy.X, centre, gamma=KERNEL.gamma)
+    changed = np.hstack((columns[:, :4], column))
+    hessian = engine.ask(Derivatives(5), state)[1]
+    close(hessian, changed.T @ loss_hessian(state, toy) @ changed)
 
 
 def test_rows_without_a_violating_partner_change_no_slope(engine_case, close):
@@ -248,13 +269,14 @@ def test_rows_without_a_violating_partner_change_no_slope(engine_case, close):
     far = np.where(toy.positive, 30.0, -30.0)
     toy = replace(toy, X=np.column_stack((toy.X[:, :2], far)))
     engine = engine_case.build(toy)
-    grow(engine, KERNEL, [int(np.flatnonzero(toy.positive)[0])])
+    grow(engine, toy.X, KERNEL, [int(np.flatnonzero(toy.positive)[0])])
     apart = engine_case.line(toy, np.where(toy.positive, 2.0, -2.0))
     state = engine.step(engine.at(np.zeros(1)), apart, 1.0)
     assert state.loss == 0
-    along = engine.ask(CandidateGains(KERNEL, engine.rows(np.arange(5)), 1), state, state)
-    hessian = engine.ask(Hessian(1), state)
-    for zeros in (along.slopes, along.curvatures, along.cross, hessian):
+    candidates = Centres(KERNEL, toy.X[:5])
+    along = engine.ask(CandidateGains(candidates), state)
+    derivatives = engine.ask(Derivatives(1, candidates), state)
+    for zeros in (along.slopes, along.curvatures, *derivatives):
         assert_array_equal(zeros, np.zeros_like(zeros))
 
 
@@ -304,36 +326,37 @@ def test_sparse_rows_give_what_dense_rows_give(engine_case, dtype, as_format):
     toy = make_toy(dtype=dtype)
     dense = engine_case.build(toy)
     other = engine_case.build(replace(toy, X=as_format(toy.X)))
-    for engine in (dense, other):
-        grow(engine, KERNEL, CENTRES)
+    for engine, X in ((dense, toy.X), (other, as_format(toy.X))):
+        grow(engine, X, KERNEL, CENTRES)
     tolerance = 1e-10 if engine_case.exact and dtype == np.float64 else 1e-5
     states = dense.at(WEIGHTS), other.at(WEIGHTS)
     assert_allclose(states[1].loss, states[0].loss, rtol=tolerance)
     slopes = [
-        engine.ask(CandidateGains(KERNEL, engine.rows(np.array(CANDIDATES)), 5), state, state)
-        for engine, state in zip((dense, other), states, strict=True)
+        engine.ask(Derivatives(5, Centres(KERNEL, X[CANDIDATES])), state)
+        for engine, X, state in zip((dense, other), (toy.X, as_format(toy.X)), states, strict=True)
     ]
-    assert_allclose(slopes[1].slopes, slopes[0].slopes, rtol=tolerance)
+    for found, expected in zip(slopes[1], slopes[0], strict=True):
+        assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
-def everything(engine):
+def everything(engine, toy):
     """All that crosses the seam, as one list of arrays."""
-    grow(engine, KERNEL, CENTRES)
+    grow(engine, toy.X, KERNEL, CENTRES)
     state = engine.at(WEIGHTS)
-    moved = engine.step(state, engine.line(KernelColumn(KERNEL, engine.rows(np.array([6])))), 0.5)
-    question = CandidateGains(KERNEL, engine.rows(np.array(CANDIDATES)), 4)
-    along = engine.ask(question, moved, state)
+    moved = engine.step(state, engine.line(KernelColumn(KERNEL, toy.X[[6]])), 0.5)
+    candidates = Centres(KERNEL, toy.X[CANDIDATES])
+    along = engine.ask(CandidateGains(candidates), moved)
     line = engine.direction(WEIGHTS)
     return [
         state.loss,
         moved.loss,
         engine.ask(Gradient(5), moved),
-        engine.ask(Hessian(5), moved),
+        *engine.ask(Derivatives(5), moved),
+        *engine.ask(Derivatives(4, candidates), moved),
         engine.ask(HessianProduct(line, 5), moved),
         engine.ask(LineSlopes(line), moved),
         along.slopes,
         along.curvatures,
-        along.cross,
         engine.quality(moved).train_auc,
         engine.quality(moved).threshold,
     ]
@@ -343,7 +366,9 @@ def everything(engine):
 def test_threads_change_nothing_to_the_last_bit(engine_case):
     toy = make_toy(n_rows=20_000)  # three tasks of a pass over matrices
     with size_policy(replace(current_policy(), vector_block=1000, matrix_block=1 << 12)):
-        one, *others = [everything(engine_case.build(toy, n_jobs=n_jobs)) for n_jobs in (1, 2, 4)]
+        one, *others = [
+            everything(engine_case.build(toy, n_jobs=n_jobs), toy) for n_jobs in (1, 2, 4)
+        ]
     for other in others:
         for expected, actual in zip(one, other, strict=True):
             assert_array_equal(actual, expected)
@@ -354,53 +379,69 @@ def test_threads_change_nothing_to_the_last_bit(engine_case):
 )
 def test_blocks_of_rows_change_next_to_nothing(engine_case, close):
     toy = make_toy(n_rows=9000)
-    expected = everything(engine_case.build(toy))
+    expected = everything(engine_case.build(toy), toy)
     small = {"vector_block": 100, "matrix_block": 1 << 10}
     small |= {"gpu_part_numbers": 1 << 12, "gpu_segment_rows": 64}
     with size_policy(replace(current_policy(), **small)):
-        found = everything(engine_case.build(toy))
+        found = everything(engine_case.build(toy), toy)
     for actual, one in zip(found, expected, strict=True):
         close(actual, one)
 
 
-# The linear term, and columns replaced
+# The linear term, and columns in general
+
+FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
+AXES = np.array([[1.0, 0.5], [0.0, -2.0], [0.3, 0.0]])
 
 
-@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
-def test_linear_columns_are_the_features(engine_case, toy, unit_lines, close, as_format):
-    engine = engine_case.build(replace(toy, X=as_format(toy.X)))
-    origin, scale = np.array([1.0, -2.0, 0.5]), 0.3
-    engine.append(LinearColumns(origin, scale))
-    close(unit_lines(engine, 3), scale * (toy.X - origin))
-
-
-def test_kernel_columns_follow_the_linear_ones(engine_case, toy, unit_lines, columns, close):
-    engine = engine_case.build(toy)
-    engine.append(LinearColumns(np.zeros(3), 1.0))
-    gram = rbf_kernel(toy.X[CENTRES], gamma=KERNEL.gamma)
-    inverse = np.linalg.inv(np.linalg.cholesky(gram))
-    engine.replace(KERNEL, toy.X[CENTRES], inverse.T, n_kept=3)
-    close(unit_lines(engine, 8), np.hstack((toy.X, columns)))
-
-
-@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
-def test_replaced_columns_are_kernel_columns_times_the_transform(
-    engine_case, toy, unit_lines, close, as_format
+@FORMATS
+@pytest.mark.parametrize("axes", [None, AXES], ids=["features", "axes"])
+def test_linear_columns_are_features_along_axes(
+    engine_case, toy, unit_lines, close, as_format, axes
 ):
     engine = engine_case.build(replace(toy, X=as_format(toy.X)))
+    origin, scale = np.array([1.0, -2.0, 0.5]), 0.3
+    engine.append(LinearColumns(origin, scale, axes))
+    directions = np.eye(3) if axes is None else axes
+    expected = scale * (toy.X - origin) @ directions
+    close(unit_lines(engine, expected.shape[1]), expected)
+
+
+@FORMATS
+def test_new_columns_are_what_the_others_leave_times_the_transform(
+    engine_case, toy, unit_lines, close, as_format
+):
+    """They take the place of those that came after the same columns before."""
+    engine = engine_case.build(replace(toy, X=as_format(toy.X)))
     engine.append(LinearColumns(np.zeros(3), 1.0))
-    engine.replace(KERNEL, engine.rows(np.array(CENTRES)), np.eye(5), n_kept=3)
+    before = as_format(toy.X[CENTRES])
+    engine.append(OrthonormalColumns(KERNEL, before, np.zeros((3, 5)), np.eye(5)))
     centres = toy.X[[1, 2]] + 0.3
-    transform = np.array([[1.0, 2.0, 0.0], [0.5, -1.0, 1.0]])
-    engine.replace(RBF(0.1), as_format(centres), transform, n_kept=3)
-    expected = rbf_kernel(toy.X, centres, gamma=0.1) @ transform
-    close(unit_lines(engine, 6), np.hstack((toy.X, expected)))
+    projection = np.array([[1.0, 2.0], [0.5, -1.0], [0.0, 1.0]])
+    transform = np.array([[1.0, 0.2], [0.5, -1.0]])
+    engine.append(OrthonormalColumns(RBF(0.1), as_format(centres), projection, transform))
+    expected = (rbf_kernel(toy.X, centres, gamma=0.1) - toy.X @ projection) @ transform
+    close(unit_lines(engine, 5), np.hstack((toy.X, expected)))
+
+
+def test_columns_added_at_once_are_those_added_one_by_one(
+    engine_case, toy, unit_lines, columns, close
+):
+    engine = engine_case.build(toy)
+    basis = grow(engine, toy.X, KERNEL, CENTRES[:1], capacity=5)
+    grow_by(engine, basis, toy.X, CENTRES[1:4])
+    grow_by(engine, basis, toy.X, CENTRES[4:])
+    close(unit_lines(engine), columns)
+    assert basis.batches == [1, 3, 1]
+    other = engine_case.build(toy)
+    basis.merged().fill(other)
+    close(unit_lines(other), columns)
 
 
 def test_some_of_the_columns_can_be_used_alone(engine_case, engine, toy, close, columns):
     residual = oracles.residual(columns[:, :2] @ WEIGHTS[:2], toy.positive, toy.weights)
     close(engine.ask(Gradient(2), engine.at(WEIGHTS[:2])), columns[:, :2].T @ residual)
-    assert engine.ask(Hessian(2), engine.at(WEIGHTS[:2])).shape == (2, 2)
+    assert engine.ask(Derivatives(2), engine.at(WEIGHTS[:2]))[1].shape == (2, 2)
     close(engine_case.scores(engine.at(WEIGHTS)), columns @ WEIGHTS)
 
 
@@ -425,12 +466,15 @@ def test_rows_held_out_count_like_rows_of_weight_zero(
     close(state.loss, oracles.loss(scores, toy.positive, weights))
     residual = oracles.residual(scores, toy.positive, weights)
     close(engine.ask(Gradient(5), state), columns.T @ residual)
-    hessian = loss_hessian(state, replace(toy, weights=weights))
-    close(engine.ask(Hessian(5), state), columns.T @ hessian @ columns)
-    candidates = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
-    along = engine.ask(CandidateGains(KERNEL, toy.X[CANDIDATES], 5), state, state)
-    close(along.slopes, candidates.T @ residual)
-    close(along.cross, columns.T @ hessian @ candidates)
+    candidates = Centres(KERNEL, toy.X[CANDIDATES])
+    wide = np.hstack((columns, rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)))
+    hessian = wide.T @ loss_hessian(state, replace(toy, weights=weights)) @ wide
+    found = engine.ask(Derivatives(5, candidates), state)
+    close(found[0], wide.T @ residual)
+    close(found[1], hessian)
+    along = engine.ask(CandidateGains(candidates), state)
+    close(along.slopes, wide[:, 5:].T @ residual)
+    close(along.curvatures, hessian.diagonal()[5:])
 
 
 def test_auc_is_of_the_rows_that_count_and_validation_auc_of_the_others(
@@ -469,7 +513,7 @@ def test_rows_held_out_can_be_taken_back(engine, toy, held_out):
     assert_allclose(engine.ask(Gradient(5), after), engine.ask(Gradient(5), before), rtol=1e-12)
     assert engine.quality(after).validation_auc is None
     assert_allclose(engine.positive_weight, toy.weights[toy.positive].sum())
-    assert_array_equal(engine.draw(1000, [], np.random.RandomState(0))[0], np.arange(len(toy.X)))
+    assert engine.class_counts == (80, 40)
 
 
 def test_rows_can_be_held_out_in_turn(engine, held_out):
@@ -483,23 +527,26 @@ def test_rows_can_be_held_out_in_turn(engine, held_out):
 # Draws
 
 
-def test_rows_that_do_not_count_are_never_drawn(engine_case, toy, held_out):
+def test_draws_are_rows_that_count_half_of_each_class(engine_case, toy, held_out):
     weights = np.where(np.arange(len(toy.X)) % 4 == 2, 0.0, toy.weights)
     engine = engine_case.build(replace(toy, weights=weights))
     engine.hold_out(those(held_out))
-    free = np.setdiff1d(np.flatnonzero((weights > 0) & ~held_out), [0, 3])
+    # Nearly all positive rows are taken, and few negative ones.
+    free = np.flatnonzero((weights > 0) & ~held_out)
+    taken = [*free[toy.positive[free]][4:], *free[~toy.positive[free]][:2]]
+    free = np.setdiff1d(free, taken)
+    n_negative, n_positive = np.bincount(toy.positive[free])
     random_state = np.random.RandomState(0)
-    for n_rows in (1, 20, 1000) * 5:
-        drawn, _ = engine.draw(n_rows, [0, 3], random_state)
+    for n_rows in (1, 6, 20, 1000) * 3:
+        drawn, rows = engine.draw(n_rows, taken, random_state)
         assert len(drawn) == min(n_rows, len(free))
-        assert np.all(np.diff(drawn) > 0)
         assert np.isin(drawn, free).all()
-
-
-def test_as_many_rows_are_drawn_as_are_free_though_fewer_were_not_taken(engine):
-    # With 100 of 120 rows taken, a draw of 30 has to find the 20 that are left.
-    drawn, _ = engine.draw(30, range(100), np.random.RandomState(0))
-    assert_array_equal(drawn, np.arange(100, 120))
+        assert_array_equal(rows, toy.X[drawn])
+        of_class = toy.positive[drawn]
+        assert of_class.sum() == min(n_positive, max(n_rows // 2, n_rows - n_negative))
+        # Negative rows first, each class in the order of the rows.
+        assert_array_equal(drawn, [*np.sort(drawn[~of_class]), *np.sort(drawn[of_class])])
+        assert len(np.unique(drawn)) == len(drawn)
 
 
 def test_rows_of_weight_zero_leave_the_draws_of_the_others_as_they_are(engine_case, toy):

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skauc.kernels import RBF
-from skauc.sparse.basis import Basis
+from skauc.sparse.basis import Added, Basis
 
 KERNEL = RBF(0.5)
 
@@ -32,20 +32,22 @@ def those(mask):
     return None if mask is None else lambda data: mask[data.row_numbers]
 
 
-def grow(engine, kernel, indices, capacity=None):
-    """Put rows into the engine and into a basis, as the path does."""
+def grow(engine, X, kernel, indices, capacity=None):
+    """Put rows into the engine and into a basis, one by one."""
     basis = Basis([kernel], capacity or len(indices) + 1, engine.precision)
     for index in indices:
-        grow_by(engine, basis, index)
+        grow_by(engine, basis, X, [index])
     return basis
 
 
-def grow_by(engine, basis, index, width=0):
-    """Add a row as a centre of one of the basis's kernels."""
-    centre = engine.rows(np.array([index]))
-    projection = basis.project(centre, width)
-    coordinates, norm = projection.coordinates[:, 0], float(projection.norms[0])
-    basis.append(engine, centre, index, coordinates, norm, width)
+def grow_by(engine, basis, X, indices, width=0):
+    """Add rows, all at once, as centres of one of the kernels of the basis."""
+    indices = np.asarray(indices)
+    widths, centres = np.full(len(indices), width), X[indices]
+    coordinates = basis.project(centres, widths).coordinates
+    rests = basis.gram(centres, widths) - coordinates.T @ coordinates
+    factor = np.linalg.cholesky(rests)
+    basis.append(engine, Added(centres, indices, widths, coordinates, factor))
 
 
 def explicit_columns(X, indices, gamma=KERNEL.gamma):

@@ -12,7 +12,6 @@ from skauc.engines.threads import RowThreads
 from skauc.losses.pairs import (
     BINS_PER_MARGIN,
     Cells,
-    _count_below,
     binned_cells,
     hessian_product,
     pair_statistics,
@@ -335,7 +334,20 @@ def test_threads_over_blocks_give_the_serial_result(make_cells, block_rows):
     assert_allclose(products, product(serial, positive, weights, columns), rtol=1e-12, atol=1e-11)
 
 
-# Counting the margins below a score
+# Cells by rank
+
+
+def assert_ranks(positives, negatives):
+    """Positives are ranked by margin in a stable order; negatives count the margins below."""
+    scores = np.concatenate((positives, negatives))
+    positive = np.arange(len(scores)) < len(positives)
+    margins = positives - 1.0
+    ranks = np.empty(len(positives), int)
+    ranks[np.argsort(margins, kind="stable")] = np.arange(len(positives))
+    cells = sorted_cells(scores, positive)
+    expected = np.concatenate((ranks, np.searchsorted(np.sort(margins), negatives)))
+    assert_array_equal(cells.cell, expected)
+    assert cells.n_cells == len(positives) + 1
 
 
 @quick
@@ -343,14 +355,26 @@ def test_threads_over_blocks_give_the_serial_result(make_cells, block_rows):
     hnp.arrays(np.float64, st.integers(1, 40), elements=st.one_of(coarse_grid, any_magnitude)),
     hnp.arrays(np.float64, st.integers(0, 40), elements=st.one_of(coarse_grid, any_magnitude)),
 )
-def test_counts_below_are_those_of_searchsorted(numbers, values):
-    ascending = np.sort(numbers)
-    values = np.concatenate((values, ascending, np.nextafter(ascending, np.inf)))
-    assert_array_equal(_count_below(ascending, values), np.searchsorted(ascending, values))
+def test_sorted_cells_are_ranks_of_margins(positives, negatives):
+    margins = positives - 1.0
+    assert_ranks(positives, np.concatenate((negatives, margins, np.nextafter(margins, np.inf))))
 
 
-@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e300, 1.7e308])
-def test_counts_below_at_the_ends_of_the_floats(scale):
-    ascending = np.array([-1.0, -0.5, 0.0, 0.0, 1.0]) * scale
-    values = np.array([-1.0, -0.7, -0.0, 0.5, 1.0]) * scale
-    assert_array_equal(_count_below(ascending, values), np.searchsorted(ascending, values))
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1.0, 1e300, 1.7e308])
+def test_sorted_cells_at_the_ends_of_the_floats(scale):
+    positives = np.array([-1.0, 0.0, -0.5, 1.0, 0.0]) * scale
+    assert_ranks(positives, np.array([-1.0, -0.7, -0.0, 0.5, 1.0]) * scale)
+
+
+def test_sorted_cells_of_crowded_scores():
+    """One outlier puts all other scores into one bucket."""
+    rng = np.random.default_rng(0)
+    assert_ranks(np.append(rng.normal(size=300), 1e9), rng.normal(size=300))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_not_numbers_have_cells(value):
+    """The loss then is not a number, which is an error elsewhere."""
+    scores = np.array([0.3, value, 0.1, 2.0, value, -1.0])
+    cells = sorted_cells(scores, np.arange(6) % 2 == 0)
+    assert np.all((cells.cell >= 0) & (cells.cell < cells.n_cells))

@@ -1,5 +1,7 @@
 """The objective against its definition and its finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import oracles
 import pytest
@@ -20,7 +22,7 @@ def toy():
 @pytest.fixture
 def objective(engine_case, toy):
     engine = engine_case.build(toy)
-    grow(engine, KERNEL, CENTRES)
+    grow(engine, toy.X, KERNEL, CENTRES)
     return Objective(engine, C_pair=0.02)
 
 
@@ -31,7 +33,8 @@ def test_value_and_gradient_are_their_definitions(engine_case, objective, toy):
     )
     assert_allclose(point.value, value, rtol=engine_case.tolerance)
     atol = engine_case.tolerance * np.abs(gradient).max()
-    assert_allclose(objective.gradient(point), gradient, rtol=0, atol=atol)
+    for found in (objective.gradient(point), objective.derivatives(point)[0]):
+        assert_allclose(found, gradient, rtol=0, atol=atol)
 
 
 def test_hessian_is_the_finite_difference_of_the_gradient(objective):
@@ -42,19 +45,19 @@ def test_hessian_is_the_finite_difference_of_the_gradient(objective):
         - objective.gradient(objective.at(WEIGHTS - step * unit))
         for unit in np.eye(len(WEIGHTS))
     ]
-    hessian = objective.hessian(objective.at(WEIGHTS))
+    hessian = objective.derivatives(objective.at(WEIGHTS))[1]
     error = np.array(differences) / (2 * step) - hessian
     assert np.linalg.norm(error) < 0.02 * np.linalg.norm(hessian)
 
 
 def test_hessian_is_at_least_the_identity(objective):
-    hessian = objective.hessian(objective.at(WEIGHTS))
+    hessian = objective.derivatives(objective.at(WEIGHTS))[1]
     assert np.linalg.eigvalsh(hessian).min() >= 1 - 1e-6
 
 
 def test_hessian_product_multiplies_by_the_hessian(engine_case, objective):
     point, vector = objective.at(WEIGHTS), np.array([1.0, -2.0, 0.5, 3.0, 0.1])
-    expected = objective.hessian(point) @ vector
+    expected = objective.derivatives(point)[1] @ vector
     atol = engine_case.tolerance * np.abs(expected).max()
     assert_allclose(objective.hessian_product(point, vector), expected, rtol=0, atol=atol)
 
@@ -68,7 +71,20 @@ def test_a_step_is_the_point_at_the_sum(engine_case, objective):
     assert_allclose(stepped.value, direct.value, rtol=engine_case.tolerance)
 
 
-def test_pair_weight_is_free_of_scale(engine_case, toy):
+def test_pair_weight_is_c_per_row(engine_case, toy):
     engine = engine_case.build(toy)
-    p, n = toy.weights[toy.positive].sum(), toy.weights[~toy.positive].sum()
-    assert_allclose(pair_weight(3.0, engine), 3.0 * (p + n) / (p * n))
+    assert_allclose(pair_weight(3.0, engine), 3.0 / toy.weights.sum())
+
+
+def test_c_weighs_the_rarer_class_whatever_the_number_of_others(engine_case, toy):
+    """With many negatives the whole loss weighs C times the positives."""
+    weights = toy.weights[toy.positive].sum()
+    of_the_loss = []
+    for times in (1, 10, 1000):
+        more = replace(toy, weights=np.where(toy.positive, 1.0, times) * toy.weights)
+        engine = engine_case.build(more)
+        state = engine.at(np.empty(0))  # every pair loses one
+        of_the_loss.append(pair_weight(2.0, engine) * state.loss)
+    assert_allclose(of_the_loss[-1], 2.0 * weights, rtol=1e-3)
+    assert np.all(np.diff(of_the_loss) > 0)
+    assert of_the_loss[1] > 0.9 * of_the_loss[-1]

@@ -4,36 +4,27 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
 
 from skauc import Selection, SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
+from skauc.sparse.plan import MOST_LINEAR, Parameters, make_plan, refined_sizes, retraining_sizes
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine
 
 # Schedules
 
 
-def test_geometric_sizes_are_the_rounded_down_powers_of_the_fourth_root_of_two():
+def test_geometric_sizes_are_the_rounded_down_powers_of_the_root_of_two():
     n_basis = 5000
-    sizes = retraining_sizes("geometric", n_basis)
-    # size = floor(2^(j/4)) says size^4 <= 2^j < (size + 1)^4: whole numbers all through.
+    # size = floor(2^(j/2)) says size^2 <= 2^j < (size + 1)^2: whole numbers all through.
     expected = {
         size
         for size in range(1, n_basis + 1)
-        if any(size**4 <= 2**j < (size + 1) ** 4 for j in range(60))
+        if any(size**2 <= 2**j < (size + 1) ** 2 for j in range(30))
     }
-    assert sizes == expected | {n_basis}
-
-
-def test_sizes_in_the_papers_tables_are_geometric_up_to_rounding():
-    sizes = retraining_sizes("geometric", 1000)
-    assert all({size - 1, size} & sizes for size in (6, 64, 91, 108, 182, 216, 256, 363, 431))
-
-
-def test_geometric_schedule_begins_with_every_size_and_then_leaves_some_out():
-    sizes = {*range(1, 7), 8, 9, 11, 13, 16, 19, 22, 26}
-    assert retraining_sizes("geometric", 26) == sizes
+    assert retraining_sizes("geometric", n_basis) == expected | {n_basis}
+    assert retraining_sizes("geometric", 26) == {1, 2, 4, 5, 8, 11, 16, 22, 26}
 
 
 def test_doubling_sizes_are_the_powers_of_two_and_the_last():
@@ -79,30 +70,47 @@ def stages_of(n_rows=300, **parameters):
 
 
 def test_without_refinement_there_is_one_pursuit():
-    assert stages_of(n_basis=5) == (Pursue(frozenset({1, 2, 3, 4, 5})),)
+    assert stages_of(n_basis=5) == (Pursue(frozenset({1, 2, 4, 5})),)
     (stage,) = stages_of(n_basis=5, early_stopping=True)
     assert max(stage.sizes) == 5
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_basis", "selection", "is_sampled"),
+    [
+        (9000, 5, Selection(), True),
+        (9000, 200, Selection(), False),  # a hundred rows per centre
+        (9000, 5, Selection(n_rows=None), False),
+        (9000, 5, Selection(n_rows=9000), False),
+        (300, 5, Selection(n_rows=299), True),
+    ],
+)
+def test_centres_chosen_on_a_sample_get_coefficients_from_all_rows(
+    n_rows, n_basis, selection, is_sampled
+):
+    first, *rest = stages_of(n_rows, n_basis=n_basis, selection=selection)
+    assert isinstance(first, Pursue)
+    assert rest == ([MoveTo("all", n_basis), Finish()] if is_sampled else [])
+
+
 def test_pursuit_and_refinement_alternate():
-    kinds = [type(stage) for stage in stages_of(n_basis=16, refine=True)]
+    stages = stages_of(n_basis=16, refine=7)
+    kinds = [type(stage) for stage in stages]
     assert kinds == [Pursue, Refine, Pursue, Refine, Pursue, Refine, Finish]
-
-
-def test_a_number_of_steps_is_halved_between_pursuits():
-    steps = [
-        stage.n_steps for stage in stages_of(n_basis=16, refine=7) if isinstance(stage, Refine)
-    ]
+    # Half of the steps between pursuits.
+    steps = [stage.n_steps for stage in stages if isinstance(stage, Refine)]
     assert steps == [4, 4, 7]
 
 
-@pytest.mark.parametrize("refine", [True, 5])
-def test_refinement_on_a_sample_ends_on_hard_rows_and_on_all(refine):
-    *growth, first, hard, second, everything, finish = stages_of(20_000, n_basis=8, refine=refine)
-    assert all(stage.grows for stage in growth)
-    assert (hard, everything, finish) == (MoveTo("hard"), MoveTo("all"), Finish())
-    assert isinstance(first, Refine)
-    assert isinstance(second, Refine)
+@pytest.mark.parametrize("selection", [Selection(), Selection(n_rows=None)])
+def test_refinement_of_many_rows_has_new_hard_rows_for_each_size(selection):
+    stages = stages_of(9000, n_basis=16, refine=10, selection=selection)
+    kinds = [type(stage) for stage in stages]
+    growth = [Pursue, Refine, MoveTo] * 2
+    assert kinds == [*growth, Pursue, Refine, MoveTo, Finish]
+    moves = [stage for stage in stages if isinstance(stage, MoveTo)]
+    assert [(move.rows, move.size) for move in moves] == [("hard", 4), ("hard", 8), ("all", 16)]
+    assert [move.grows for move in moves] == [True, True, False]
 
 
 # Parameters
@@ -122,6 +130,40 @@ def test_there_is_room_for_the_linear_term_and_no_more_centres_than_rows():
     assert plan.capacity(20) == 3 + 40
 
 
+def test_many_features_have_a_linear_term_along_their_principal_axes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, MOST_LINEAR + 10))
+    X += 1e-3 * rng.normal(size=X.shape)
+    rows = TrainingData(X, np.arange(400) % 2 == 0, np.ones(400), np.array([0, 1]))
+    plan, _ = make_plan(Parameters(n_basis=4, linear_term=True), rows)
+    linear = plan.linear
+    assert linear.n_columns == MOST_LINEAR
+    assert plan.capacity(400) == MOST_LINEAR + 4
+    assert_allclose(linear.axes.T @ linear.axes, np.eye(MOST_LINEAR), atol=1e-9)
+    # The three directions of the signal lie in the span of the axes.
+    leading = np.linalg.svd(X)[2][:3].T
+    assert_allclose(np.linalg.norm(linear.axes.T @ leading, axis=0), 1.0, rtol=1e-4)
+    # Coefficients of the features give the same function as those of the axes.
+    weights = rng.normal(size=MOST_LINEAR)
+    columns = linear.scale * (X - linear.origin) @ linear.axes
+    assert_allclose((X - linear.origin) @ linear.coef(weights), columns @ weights)
+
+
+@pytest.mark.parametrize(
+    ("given", "n_steps"), [("auto", 10), (True, 10), (False, 0), (3, 3)]
+)
+def test_refine_is_a_number_of_steps(given, n_steps):
+    assert Parameters.of(SparseKernelAUC(refine=given)).refine == n_steps
+
+
+def test_auto_refines_rbf_kernels_only_and_gives_them_a_linear_term():
+    for kernel, is_rbf in (("rbf", True), ("laplacian", False), (rbf_kernel, False)):
+        parameters = Parameters.of(SparseKernelAUC(kernel=kernel))
+        assert (parameters.refine > 0, parameters.linear_term) == (is_rbf, is_rbf)
+    with pytest.raises(InvalidParameterError, match=r"implemented for kernel='rbf' only; got"):
+        Parameters.of(SparseKernelAUC(kernel="laplacian", refine=True))
+
+
 def test_parameters_are_those_of_the_estimator():
     model = SparseKernelAUC(8, C=2.0, gamma=[1.0, 0.1], refine=3, tol=1e-3)
     parameters = Parameters.of(model)
@@ -135,3 +177,6 @@ def test_a_selection_is_a_value():
     assert repr(selection).startswith("Selection(rule='greedy', n_candidates=7, retrain=")
     with pytest.raises(InvalidParameterError, match="`n_candidates` must be"):
         Selection(n_candidates=0).check()
+    for n_rows in (1, "all", 10.0):
+        with pytest.raises(InvalidParameterError, match="`n_rows` must be .* None for all rows"):
+            Selection(n_rows=n_rows).check()

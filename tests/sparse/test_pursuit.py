@@ -75,11 +75,19 @@ def definition(pursuit, toy, coef):
 
 
 def test_every_centre_is_reported_and_some_sizes_are_retrained(make_pursuit, toy):
-    reports = pursued(make_pursuit(toy), {1, 2, 4, 8, 12})
+    reports = pursued(make_pursuit(toy, "greedy"), {1, 2, 4, 8, 12})
     assert [len(report.coef) for report in reports] == list(range(1, 13))
     retrained = [len(report.coef) for report in reports if report.iterate.is_retrained]
     assert retrained == [1, 2, 4, 8, 12]
     assert all((report.iterate.n_iter >= 1) == report.iterate.is_retrained for report in reports)
+
+
+def test_several_centres_at_a_time_come_up_to_the_next_retraining(make_pursuit, toy):
+    pursuit = make_pursuit(toy)
+    reports = pursued(pursuit, {1, 2, 4, 8, 12})
+    assert [len(report.coef) for report in reports] == [1, 2, 4, 8, 12]
+    assert all(report.iterate.is_retrained for report in reports)
+    assert pursuit.basis.batches == [1, 1, 2, 4, 4]
 
 
 def test_iterates_know_the_objective_of_their_model(engine_case, make_pursuit, toy):
@@ -104,12 +112,13 @@ def test_a_retrained_model_is_at_its_optimum(make_pursuit, toy):
     assert_allclose(last.point.value, from_nothing.value, rtol=1e-6)
 
 
-def test_longer_pursuits_begin_like_shorter_ones(make_pursuit, toy):
-    short, long = make_pursuit(toy), make_pursuit(toy)
+@pytest.mark.parametrize("selection", ["orthogonal", "greedy"])
+def test_longer_pursuits_begin_like_shorter_ones(make_pursuit, toy, selection):
+    short, long = make_pursuit(toy, selection), make_pursuit(toy, selection)
     at_five = pursued(short, {1, 2, 5})[-1]
-    reports = pursued(long, {1, 2, 5, 9})
+    coefs = {len(report.coef): report.coef for report in pursued(long, {1, 2, 5, 9})}
     assert long.basis.indices[:5] == short.basis.indices
-    assert_array_equal(reports[4].coef, at_five.coef)
+    assert_array_equal(coefs[5], at_five.coef)
 
 
 def test_a_pursuit_goes_on_where_another_ended(make_pursuit, toy):
@@ -141,12 +150,12 @@ def test_a_pursuit_to_where_it_stands_retrains_and_reports_nothing(make_pursuit,
 
 def test_report_can_end_the_pursuit_at_a_retrained_size(make_pursuit, toy):
     reports = pursued(make_pursuit(toy), {1, 2, 4, 12}, lambda size: size == 4)
-    assert len(reports) == 4
+    assert len(reports[-1].coef) == 4
     assert reports[-1].iterate.is_retrained
 
 
 def test_a_pursuit_ended_in_between_retrains_and_reports_once_more(make_pursuit, toy):
-    pursuit = make_pursuit(toy)
+    pursuit = make_pursuit(toy, "greedy")
     reports = pursued(pursuit, {1, 2, 12}, lambda size: size == 5)
     assert [len(report.coef) for report in reports] == [1, 2, 3, 4, 5, 5]
     before, last = reports[-2:]
@@ -156,17 +165,21 @@ def test_a_pursuit_ended_in_between_retrains_and_reports_once_more(make_pursuit,
     assert values[1] < values[0]
 
 
-def test_the_pursuit_ends_when_no_independent_row_is_left(make_pursuit, toy):
+@pytest.mark.parametrize(
+    ("selection", "sizes"), [("greedy", [1, 2, 3, 4, 5, 5]), ("orthogonal", [1, 2, 5, 5])]
+)
+def test_the_pursuit_ends_when_no_independent_row_is_left(make_pursuit, toy, selection, sizes):
     few = replace(toy, X=toy.X[np.arange(len(toy.X)) % 5])
-    pursuit = make_pursuit(few)
+    pursuit = make_pursuit(few, selection)
     reports = pursued(pursuit, {1, 2, 12})
     assert sorted(index % 5 for index in pursuit.basis.indices) == [0, 1, 2, 3, 4]
-    assert [len(report.coef) for report in reports] == [1, 2, 3, 4, 5, 5]
+    assert [len(report.coef) for report in reports] == sizes
     assert reports[-1].iterate.is_retrained
 
 
-def test_rows_that_are_all_alike_give_one_centre(make_pursuit, toy):
-    pursuit = make_pursuit(replace(toy, X=np.ones_like(toy.X)))
+@pytest.mark.parametrize("selection", ["orthogonal", "greedy"])
+def test_rows_that_are_all_alike_give_one_centre(make_pursuit, toy, selection):
+    pursuit = make_pursuit(replace(toy, X=np.ones_like(toy.X)), selection)
     (report,) = pursued(pursuit, {1, 2, 12})
     assert pursuit.objective.engine.quality(report.iterate.point.state).train_auc == 0.5
     assert_allclose(report.coef, 0, atol=1e-12)

@@ -27,8 +27,8 @@ def toy():
 def pursued(engine_case, toy):
     """Pursue to a size, with some rows held out."""
 
-    def pursue(n_basis, retrain="always", held_out=None, **watched):
-        selection = Selection(n_candidates=20, retrain=retrain)
+    def pursue(n_basis, retrain="always", held_out=None, rule="greedy", **watched):
+        selection = Selection(rule, n_candidates=20, retrain=retrain)
         parameters = Parameters(n_basis, C=C, gamma=KERNEL.gamma, tol=1e-8, selection=selection)
         plan, rows = make_plan(parameters, engine_case.place(toy))
         return fit_path(
@@ -51,15 +51,16 @@ def test_every_size_has_a_model_and_retrained_sizes_have_records(pursued, toy):
     path = pursued(8, "doubling")
     assert list(path.models) == list(range(1, 9))
     assert [record.n_basis for record in path.records] == [1, 2, 4, 8]
-    for size, model in path.models.items():
+    forward = pursued(8, "doubling", rule="orthogonal")
+    assert list(forward.models) == [record.n_basis for record in forward.records] == [1, 2, 4, 8]
+    for size, model in (*path.models.items(), *forward.models.items()):
         assert_allclose(model.centres, toy.X[model.indices])
         assert model.coef.shape == model.indices.shape == (size,)
 
 
 def test_records_say_what_the_model_is_worth(engine_case, pursued, toy):
     path = pursued(4)
-    weights = [toy.weights[side].sum() for side in (toy.positive, ~toy.positive)]
-    C_pair = C * sum(weights) / np.prod(weights)
+    C_pair = C / toy.weights.sum()
     for record in path.records:
         model = record.model
         scores = kernel_scores(toy, model)

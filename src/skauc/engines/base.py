@@ -114,7 +114,9 @@ class Engine(ABC, Generic[OwnState]):
         ``n_rows`` such rows, all of them are returned.
         """
         numbers, rows = [], []
-        for of_class, count in enumerate(balanced_counts(self.class_counts, n_rows + len(taken))):
+        # The rows taken may all be of one class.
+        n_drawn = n_rows + 2 * len(taken)
+        for of_class, count in enumerate(balanced_counts(self.class_counts, n_drawn)):
             ranks = np.sort(_draw_ranks(self.class_counts[of_class], count, random_state))
             found, part = self.find(of_class, ranks)
             if len(taken):

@@ -81,7 +81,7 @@ class PoolModel:
         return select_forward(curvature, slopes, self.gram.copy(), smallest, n_most)
 
     def addition(self, chosen: np.ndarray) -> tuple[Added, np.ndarray, float]:
-        """Return the chosen centres, the Newton step with them, and half its slope.
+        """Return the chosen centres, the Newton step with them, and its slope.
 
         The step is in the coordinates of the extended orthonormal basis.
         """
@@ -121,7 +121,8 @@ def select_forward(curvature, slopes, gram, smallest, n_most):
             if is_free[q] and gram[q, q] > smallest[q]:
                 # The curvature is at least the squared norm of the rest, but for rounding.
                 gain = slopes[q] ** 2 / max(curvature[q, q], gram[q, q])
-                if gain > most * (1.0 + TIE):
+                # Centres without a gain are chosen, too: the basis has the size that was asked for.
+                if best < 0 or gain > most * (1.0 + TIE):
                     best, most = q, gain
         if best < 0:
             return chosen[:place]

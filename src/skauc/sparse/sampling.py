@@ -107,10 +107,9 @@ def hold_out(data: TrainingData, fraction: float, random_state) -> HeldOut:
     n_held_out = max(math.ceil(n_rows * fraction), 2)
     if min(counts) < 2 or not 2 <= n_held_out <= n_rows - 2:
         raise InvalidDataError(
-            "`early_stopping` and `refine`=True hold out rows of both classes; the smaller class "
-            f"has {min(counts)} of {n_rows} rows and validation_fraction="
-            f"{fraction} takes {n_held_out} rows. Change `validation_fraction`, set `refine` to a "
-            "number of steps, or set both to False."
+            "`early_stopping` holds out rows of both classes; the smaller class has "
+            f"{min(counts)} of {n_rows} rows and validation_fraction={fraction} takes "
+            f"{n_held_out} rows. Change `validation_fraction`, or use early_stopping=False."
         )
     n_positive = min(max(round(n_held_out * counts[1] / n_rows), 1), counts[1] - 1)
     n_negative = min(max(n_held_out - n_positive, 1), counts[0] - 1)
@@ -216,8 +215,10 @@ def draw_hard_rows(
     """Return about ``counts`` rows of each class, weighted by their inverse probability.
 
     ``against`` is a uniform sample of the ``n_learning`` rows of each class that are not held out;
-    the slopes of rows are computed against it. Validation rows come along if they are ``kept``.
+    the slopes of rows are computed against it. Validation rows in it are ignored. They come along
+    in the result if they are ``kept``.
     """
+    against = against.part(np.flatnonzero(~held_out(against)))
     scores = model.scores(against.X)
     slopes = Slopes.of(scores, against)
     hardness = slopes(scores, against.positive)
