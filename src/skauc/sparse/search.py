@@ -134,7 +134,7 @@ class Search:
         tasks = (delayed(score_job)(self.base, *self.part(j.fold), j, self.seed) for j in jobs)
         # Results come in the order of the jobs, so that ties do not depend on `n_jobs`.
         found = Parallel(self.n_jobs, prefer="threads", return_as="generator")(tasks)
-        for job, by_setting in zip(jobs, found, strict=False):
+        for by_setting, job in zip(found, jobs, strict=False):
             scores = scores.plus(job.fold, by_setting)
             self.watch(stage, job, scores)
             if self.is_over():
