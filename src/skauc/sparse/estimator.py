@@ -268,7 +268,7 @@ class SparseKernelAUC(PathClassifier):
             warn_if_far_from_zero(self.kernel, plan.mean, plan.spread, is_sparse=rows.is_sparse)
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
-            log = FitLog(self, self.n_basis, plan.most_steps, report)
+            log = FitLog(self, plan.grown_sizes(), plan.most_steps, report)
             try:
                 path = fit_path(
                     mapped,
