@@ -149,9 +149,7 @@ def test_many_features_have_a_linear_term_along_their_principal_axes():
     assert_allclose((X - linear.origin) @ linear.coef(weights), columns @ weights)
 
 
-@pytest.mark.parametrize(
-    ("given", "n_steps"), [("auto", 10), (True, 10), (False, 0), (3, 3)]
-)
+@pytest.mark.parametrize(("given", "n_steps"), [("auto", 10), (True, 10), (False, 0), (3, 3)])
 def test_refine_is_a_number_of_steps(given, n_steps):
     assert Parameters.of(SparseKernelAUC(refine=given)).refine == n_steps
 
