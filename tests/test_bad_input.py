@@ -463,7 +463,7 @@ SPECIAL = {
         "widths": (
             {"gamma": [0.1, 1.0]},
             {},
-            r"`gamma` must be one width, 'scale' or 'auto'; got \[0\.1, 1\.0\]\. SparseKernelAUC",
+            r"`gamma` must be one width, 'scale' or 'auto'; got \[0\.1, 1\.0\]\. Choose one",
         ),
         "memory for less than two blocks": (
             {"cache_size": 0.01},
@@ -524,8 +524,8 @@ SPECIAL = {
         "widths": (
             {"gamma": [0.1, 1.0], "kernel": "rbf"},
             {},
-            r"`gamma` must be one width; got \[0\.1, 1\.0\]\. Choose one by cross-validation, or "
-            "use SparseKernelAUC",
+            r"`gamma` must be one width, 'scale' or 'auto'; got \[0\.1, 1\.0\]\. Choose one by "
+            "cross-validation, or use SparseKernelAUC",
         ),
         "overflow": ({}, {"X": 1e200 * X}, OVERFLOW),
         "overflow of a polynomial": (

@@ -7,8 +7,8 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from skauc import Selection, SparseKernelAUC
-from skauc.exceptions import InvalidDataError
+from skauc import KernelRankSVM, Selection, SparseKernelAUC
+from skauc.exceptions import InvalidDataError, UnscaledFeaturesWarning
 
 X, y = make_classification(200, 5, class_sep=0.8, flip_y=0.05, n_redundant=0, random_state=0)
 
@@ -133,6 +133,21 @@ def test_a_kernel_that_is_zero_everywhere_is_refused():
     with pytest.raises(InvalidDataError, match=r"(?s)No row can be a centre: the kernel"):
         model.fit(np.zeros((20, 3)), np.arange(20) % 2)
     assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_far_from_zero_are_ranked_well_or_there_is_a_warning(kernel, container):
+    near, far = make(kernel=kernel), make(kernel=kernel)
+    expected = training_auc(near, X)
+    assert training_auc(far, container(X + 1e4)) == pytest.approx(expected, abs=0.05)
+    if kernel == "laplacian" or (kernel == "rbf" and container is np.asarray):
+        assert training_auc(far, container(X + 1e8)) == pytest.approx(expected, abs=0.01)
+        return
+    with pytest.warns(UnscaledFeaturesWarning, match=r"(?s)far from zero.*StandardScaler"):
+        far.fit(container(X + 1e8), y)
+    with pytest.warns(UnscaledFeaturesWarning, match="far from zero"):
+        KernelRankSVM(kernel="polynomial").fit(X + 1e8, y)
 
 
 # -- extreme units and parameters -------------------------------------------------------------

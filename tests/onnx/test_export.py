@@ -180,6 +180,16 @@ def test_ranks_at_their_knots_between_and_beyond_them(precision):
     assert_allclose(found, values, atol=1e-5 if precision == "float32" else 1e-12)
 
 
+def test_ranks_of_denormal_and_of_huge_values():
+    """The slopes between knots overflow in the first column, their distances in the second."""
+    rows = np.column_stack((5e-324 * np.round(100 * X[:, 0]), 1.7e308 * np.tanh(X[:, 1]), X[:, 2]))
+    model = small(scaling="rank", linear_term=True).fit(rows, Y)
+    knots = model.scaling_.ranks.knots
+    new = np.vstack((rows, knots, knots[1:] / 2 + knots[:-1] / 2, [[5e-324, -1.7e308, 0.0]]))
+    found = run(to_onnx(model, precision="float64"), {"X": new})["scores"][:, 0]
+    assert_allclose(found, model.decision_function(new), atol=1e-10)
+
+
 def test_a_graph_over_ranks_holds_nothing_larger_than_the_rows():
     model = small(scaling="rank").fit(X, Y)
     graph = onnx.shape_inference.infer_shapes(to_onnx(model, precision="float64")).graph

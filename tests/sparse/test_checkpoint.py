@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.metrics.pairwise import rbf_kernel
 
 from skauc import Selection, SparseKernelAUC
 from skauc.archive import read_archive, write_archive
@@ -44,6 +45,7 @@ CASES = {
         "degree": 2,
     },
     "ranks": {"scaling": "rank", "kernel": "laplacian"},
+    "function": {"kernel": rbf_kernel, "scaling": "normal", "rotate": True},
     "early stopping": {"early_stopping": True},
     "refined": {"refine": True, "gamma": [0.05, 0.2]},
     "refined, linear": {"refine": True, "linear_term": True, "C": 0.5},
@@ -210,7 +212,7 @@ def test_files_of_numpy_are_refused(left_behind):
 def test_another_format_is_refused(left_behind):
     header, arrays = read_archive(left_behind.checkpoint)
     write_archive(left_behind.checkpoint, {**header, "format": 99}, arrays)
-    with pytest.raises(InvalidDataError, match="its format is 99, not 2"):
+    with pytest.raises(InvalidDataError, match="its format is 99, not 3"):
         left_behind.fit(X, y)
 
 

@@ -432,6 +432,15 @@ def test_an_interrupt_keeps_the_best_so_far(n_folds):
     assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-9)
 
 
+def test_after_an_interrupt_many_rows_are_sampled(monkeypatch):
+    monkeypatch.setattr("skauc.sparse.search.SCREENING_ROWS", 40)
+    model = make(linear_term=False, scaling=None, refine=False)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Listener(Interrupt(2))).fit(X, y)
+    assert model.score(X_NEW, Y_NEW) > 0.8
+    assert_array_equal(model.basis_vectors_, X[model.basis_indices_])
+
+
 def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
     monkeypatch.setattr("skauc.sparse.search.screen", lambda *_: Interrupt(1)(None))
     model = make()
