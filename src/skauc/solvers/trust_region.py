@@ -127,8 +127,13 @@ def step_within(problem: Problem[AnyPlace], place: AnyPlace, radius: float) -> S
 def search(
     problem: Problem[AnyPlace], place: AnyPlace, direction: np.ndarray
 ) -> tuple[float, AnyPlace]:
-    """Find the minimum along a direction by Newton's method, or by secants if that leaves."""
+    """Find the minimum along a direction by Newton's method, or by secants if that leaves.
+
+    A direction that does not descend, because it is lost in rounding, has its minimum at zero.
+    """
     low, low_slope = 0.0, problem.slopes(place, direction)[0]
+    if low_slope >= 0:
+        return low, place
     high, high_slope = math.inf, math.inf
     goal = FLAT * abs(low_slope)
     following = 1.0
