@@ -37,12 +37,10 @@ from skauc.validation import (
 )
 
 Rows: TypeAlias = np.ndarray | sparse.csr_array
-Columns: TypeAlias = Callable[[Rows], np.ndarray]
+KernelColumns: TypeAlias = Callable[[Rows], np.ndarray]
 
 # Makes new arrays, with NumPy only.
-PLAIN = ScratchArrays()
-
-KERNELS = ("rbf", "laplacian", "polynomial", "linear")
+NEW_ARRAYS = ScratchArrays()
 
 # Above this squared distance between a centre and the origin of a block, in units of 1/gamma, the
 # exponent of the augmented product loses more than 5 of the 7 digits of float32: use float64.
@@ -54,7 +52,7 @@ _FLOAT64_REACH = 1024.0
 class Kernel(Protocol):
     """The interface of a kernel."""
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return the function that maps rows to the block k(row, centre).
 
         Values have the given type if that is precise enough, and float64 otherwise. They may be in
@@ -75,7 +73,7 @@ class RBF:
     gamma: float | np.ndarray
     scales: np.ndarray | None = None
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
             return _sparse_rbf(self.gamma, self.scales, centres, dtype)
@@ -139,7 +137,7 @@ def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
     return centres[nearest, np.arange(centres.shape[1])]
 
 
-def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) -> Columns:
+def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) -> KernelColumns:
     centred = CentredRBF.of(kernel, centres, dtype)
     origin, root, right = centred.origin, centred.root, centred.right
     if right is None:
@@ -165,7 +163,7 @@ def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) 
     return block
 
 
-def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> Columns:
+def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> KernelColumns:
     """Compute products in float64, because sparse rows are not shifted."""
 
     def scaled(rows):
@@ -194,7 +192,7 @@ class Laplacian:
 
     gamma: float
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return a function of the city-block distances of scikit-learn."""
 
         def block(rows: Rows) -> np.ndarray:
@@ -219,7 +217,7 @@ class Polynomial:
     degree: int
     coef0: float
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: self._power(_inner(rows, centres))
 
@@ -237,7 +235,7 @@ class Polynomial:
 class Linear:
     """k(x, z) = x.z."""
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: _inner(rows, centres)
 
@@ -264,7 +262,7 @@ class CallableKernel:
 
     function: Callable
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return the function with fixed centres and a check of the result."""
         return lambda rows: self._checked(rows, centres)
 
@@ -288,6 +286,16 @@ class CallableKernel:
         return values
 
 
+# The kernels that have a name, in the order in which messages list them.
+KERNEL_TYPES: dict[str, type] = {
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "polynomial": Polynomial,
+    "linear": Linear,
+}
+KERNELS = tuple(KERNEL_TYPES)
+
+
 def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> list[Kernel]:
     """Build the named kernel once per gamma, or wrap a callable."""
     if callable(kernel):
@@ -297,7 +305,7 @@ def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> l
         return [Polynomial(gammas[0], degree, coef0)]
     if kernel == "linear":
         return [Linear()]
-    return [(RBF if kernel == "rbf" else Laplacian)(gamma) for gamma in gammas]
+    return [KERNEL_TYPES[kernel](gamma) for gamma in gammas]
 
 
 def make_kernel(kernel, data, *, gamma, degree: int, coef0: float, names=None) -> Kernel:

@@ -9,10 +9,9 @@ from typing import Any, Protocol
 from sklearn.utils import check_random_state
 
 from skauc.data.training import TrainingData
-from skauc.engines import Engine
+from skauc.engines import Chosen, Engine
 from skauc.exceptions import FitInterruptedError, InvalidDataError
 from skauc.sparse.plan import Plan
-from skauc.sparse.sampling import Chosen
 from skauc.sparse.stages import Stage, Workspace
 from skauc.sparse.state import DescentStep, FitState, Path
 from skauc.support import quiet_overflow

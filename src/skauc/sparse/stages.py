@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from skauc.data.training import TrainingData
-from skauc.engines import Engine, LinearColumns
+from skauc.engines import Chosen, Engine, LinearColumns
 from skauc.kernels import as_rbf, is_sparse, same_format
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import Point
@@ -28,7 +28,6 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.pursuit import Iterate, Pursuit, pursue
 from skauc.sparse.refinement import Refined, Refiner, Shape, solve_for_shape
-from skauc.sparse.sampling import Chosen
 from skauc.sparse.selection import make_selector
 from skauc.sparse.state import DescentStep, FitState, Path
 
