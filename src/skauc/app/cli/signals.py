@@ -1,4 +1,8 @@
-"""Signals: SIGTERM and SIGHUP end a command as Ctrl-C does, and no worker process outlives it."""
+"""Signals: SIGTERM and SIGHUP end a command as Ctrl-C does, and no worker process outlives it.
+
+An interrupt waits for the end of an import. Extension modules turn an interrupt of their import
+into an ImportError, or end the process, and Python may end with another status.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +15,41 @@ from threading import Timer
 # Seconds that the clean-up may take after an interrupt.
 MOST_CLEAN_UP = 10.0
 
+# Seconds after which a signal that came during an import is looked at again.
+LATER = 0.02
+
 _received: list[int] = []
 
 
 def install_handlers() -> None:
-    """Turn SIGTERM and SIGHUP into a KeyboardInterrupt, unless the caller ignores them."""
-    for name in ("SIGTERM", "SIGHUP"):
+    """Turn SIGINT, SIGTERM and SIGHUP into a KeyboardInterrupt, unless they are ignored."""
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+        if number is not None and signal.getsignal(number) in usual:
             signal.signal(number, _interrupt)
 
 
 def _interrupt(number, frame) -> None:
+    if hasattr(signal, "setitimer"):  # Windows has none
+        if _is_importing(frame):
+            signal.signal(signal.SIGALRM, lambda _, frame: _interrupt(number, frame))
+            signal.setitimer(signal.ITIMER_REAL, LATER)
+            return
+        signal.setitimer(signal.ITIMER_REAL, 0.0)  # no other one waits any more
     _received.append(number)
-    signal.signal(number, signal.SIG_IGN)  # a second one must not cut the clean-up short
+    if number != signal.SIGINT:
+        signal.signal(number, signal.SIG_IGN)  # a second one must not cut the clean-up short
     raise KeyboardInterrupt
+
+
+def _is_importing(frame) -> bool:
+    """Tell whether a module is being imported in this frame or in one of its callers."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def exit_code_of_interrupt() -> int:
