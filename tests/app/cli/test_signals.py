@@ -40,3 +40,27 @@ def test_an_interrupt_waits_for_the_end_of_an_import(name, code, tmp_path):
         timeout=60,
     )
     assert answer.stdout.split() == ["True", str(code)], answer.stderr
+
+
+OUTSIDE_A_COMMAND = """
+import os, signal, sys
+import skauc.app.cli.app as app
+from skauc.app.cli import main
+
+def parse(self, *arguments):
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(1000):
+        pass
+
+from typer.core import TyperGroup
+TyperGroup.make_context = parse
+sys.argv = ["skauc", "--help"]
+main()
+"""
+
+
+def test_the_status_is_that_of_the_signal_before_a_command_has_begun():
+    answer = subprocess.run(
+        [sys.executable, "-c", OUTSIDE_A_COMMAND], capture_output=True, text=True, timeout=60
+    )
+    assert answer.returncode == 143, answer.stderr
