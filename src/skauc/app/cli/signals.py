@@ -6,11 +6,13 @@ into an ImportError, or end the process, and Python may end with another status.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 from contextlib import suppress
 from threading import Timer
+from typing import NoReturn
 
 # Seconds that the clean-up may take after an interrupt.
 MOST_CLEAN_UP = 10.0
@@ -65,21 +67,21 @@ def end_workers() -> None:
             process.terminate()
 
 
-def leave(code: int) -> None:
-    """End the program, and do not wait for its clean-up for long.
+def leave(code: int) -> NoReturn:
+    """End the program at once: run what is registered for the exit, and nothing after it.
 
     A pool of workers that is interrupted while it starts makes the interpreter wait for them
-    forever.
+    forever, libraries in C++ that are interrupted while they start threads abort the process when
+    they are unloaded, and CPython may end with SIGINT, whatever the code.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # CPython ends with SIGINT, whatever the code, if an `exec` of text was interrupted (the import
-    # of a dataclass, say) and no other has run since.
-    exec("pass")
     end_workers()
+    watchdog = Timer(MOST_CLEAN_UP, os._exit, [code])
+    watchdog.daemon = True
+    watchdog.start()
+    with suppress(Exception):
+        atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
-    watchdog = Timer(MOST_CLEAN_UP, os._exit, [code])
-    watchdog.daemon = True  # the interpreter does not wait for it
-    watchdog.start()
-    sys.exit(code)
+    os._exit(code)
