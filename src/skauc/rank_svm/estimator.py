@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skauc.background import summarise_rows
 from skauc.base import LazyArray, RankingClassifier, support_attributes, unchanged_on_error
 from skauc.data.training import WeightedRows, check_training
 from skauc.exceptions import InvalidParameterError
@@ -104,6 +105,8 @@ class KernelRankSVM(RankingClassifier):
         The value of the objective.
     n_iter_ : int
         Number of trust-region iterations.
+    background_ : Background
+        A few weighted training rows that stand for all of them; see `shapley_values`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -248,6 +251,7 @@ class KernelRankSVM(RankingClassifier):
             scores = model.scores(rows) if is_linear else solution.place.scores
             threshold = best_threshold(scores, codes == 1, queries.weights)
             model = replace(model, intercept=-threshold)
+        self.background_ = summarise_rows(rows, queries.weights)
         self.__dict__.update(_attributes(solution, model))
 
     def _check_parameters(self) -> None:
