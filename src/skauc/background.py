@@ -113,9 +113,13 @@ def _kernel_matrix(rows: Rows) -> np.ndarray:
         scaled = (rows - rows.mean(axis=0)) * _inverse(rows.std(axis=0))
         scaled = np.clip(np.nan_to_num(scaled), -_FARTHEST, _FARTHEST)
         products = scaled @ scaled.T
-    squares = np.diag(products)
-    distances = np.maximum(np.nan_to_num(squares[:, None] + squares - 2.0 * products), 0.0)
-    return np.exp(-distances / (distances.mean() or 1.0))
+    squares = np.diag(products).copy()
+    distances = np.multiply(products, -2.0, out=products)
+    distances += squares
+    distances += squares[:, None]
+    np.maximum(np.nan_to_num(distances, copy=False), 0.0, out=distances)
+    distances /= -(distances.mean() or 1.0)
+    return np.exp(distances, out=distances)
 
 
 def _inverse(deviation: np.ndarray) -> np.ndarray:
