@@ -49,6 +49,19 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.values)
 
+    def joined(self, other: Explanation) -> Explanation:
+        """Return the explanation of the rows of both; the columns must be the same."""
+        errors = None
+        if self.standard_errors is not None and other.standard_errors is not None:
+            errors = np.concatenate((self.standard_errors, other.standard_errors))
+        return Explanation(
+            np.concatenate((self.values, other.values)),
+            np.concatenate((self.base_values, other.base_values)),
+            np.concatenate((self.data, other.data)),
+            self.feature_names,
+            errors,
+        )
+
     def __getitem__(self, rows: Any) -> Explanation:
         """Return the explanation of some rows."""
         errors = self.standard_errors

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skauc.archive import write_atomically
 from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.report.content import ReportContent, make_report_content
-from skauc.report.formatting import breakable, few, format_number, more_columns, percent, signed
+from skauc.report.formatting import (
+    breakable,
+    few,
+    format_number,
+    more_columns,
+    percent,
+    signed,
+    step,
+)
 from skauc.report.missing import Missing
 
 if TYPE_CHECKING:
@@ -110,7 +118,7 @@ def make_report(
     >>> make_report("moons.html", model, X[100:], y[100:])  # doctest: +SKIP
     PosixPath('moons.html')
     """
-    _environment()  # fail before the computation if jinja2 is not installed
+    make_environment()  # fail before the computation if jinja2 is not installed
     _check_free(Path(path), force)
     content = make_report_content(
         model,
@@ -139,7 +147,7 @@ def render_report(content: ReportContent) -> str:
     page : str
         The page, with its scripts and styles.
     """
-    return _environment().get_template("page.html").render(_variables(content))
+    return make_environment().get_template("page.html").render(_variables(content))
 
 
 def write_report(content: ReportContent, path, *, force=False) -> Path:
@@ -178,7 +186,7 @@ def _check_free(path: Path, force: bool) -> None:
         )
 
 
-def _environment() -> Environment:
+def make_environment() -> Environment:
     """Return the templates. Every value that is not marked as safe is escaped."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -200,6 +208,7 @@ def _environment() -> Environment:
         "few": few,
         "number": format_number,
         "signed": signed,
+        "step": step,
     }
     environment.tests["missing"] = lambda part: isinstance(part, Missing)
     environment.globals |= {"more_columns": more_columns, "zip": zip}
@@ -221,12 +230,13 @@ def _variables(content: ReportContent) -> dict[str, Any]:
         "bands_note": _BANDS_NOTE,
         "n_shown": N_SHOWN,
         "embedded": {part: everything[part] for part in _EMBEDDED},
-        "style": Markup(_static("style.css")),
-        "script": Markup(_static("charts.js") + _static("page.js")),
+        "style": Markup(read_static("style.css")),
+        "script": Markup(read_static("charts.js") + read_static("page.js")),
     }
 
 
-def _static(name: str) -> str:
+def read_static(name: str) -> str:
+    """Return a style sheet or a script."""
     return files("skauc.report").joinpath("static", name).read_text(encoding="utf-8")
 
 

@@ -131,7 +131,7 @@ def fit(
     summary = facts.as_summary() | _figures(parts, trained, evaluation)
     seconds = round(time.perf_counter() - started, 1)
     summary |= {"table": table, "test_table": test, "seconds": seconds, "seed": seed}
-    _save(trained, output, summary, force)
+    _save(trained, output, summary | {"memory": _memory(trained, parts)}, force)
     if report is not None:
         _write_report(report, trained, parts, facts, force, output)
     written = {"model": str(output), "report": None if report is None else str(report)}
@@ -267,6 +267,16 @@ def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None)
         "interrupted": trained.is_interrupted,
         "leak_suspects": too_good_columns(parts.train),
     }
+
+
+def _memory(trained: Trained, parts: TableParts) -> dict:
+    """Return the distributions that ``skauc drift`` compares with."""
+    from skauc.app.workflow import RowScorer, remember
+
+    # Scores of the training rows are too good, so other rows are used if there are any.
+    scored = parts.train if parts.test is None else parts.test
+    scores = RowScorer(trained.model)(scored.X).scores
+    return remember(trained.model, parts.train.X, scores)
 
 
 def _save(trained: Trained, output: Path, summary: dict, force: bool) -> None:
