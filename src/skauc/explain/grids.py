@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from skauc.explain.columns import column_names, pick_rows
 # Levels of a category, most frequent first, that a grid has at most.
 MOST_LEVELS = 20
 # Rows that a grid is chosen from.
-_MOST_ROWS = 20_000
+MOST_ROWS = 20_000
 # Numeric grids leave out this share of the rows at each end.
 _TAIL = 0.01
 
@@ -68,15 +69,27 @@ def find_column(X: Any, feature: Any) -> int:
 
 
 def make_grid(first_step: Any, X: Any, column: int, n_points: int) -> ColumnGrid:
-    """Choose values of a column of the table X.
+    """Choose values of a column of the table X, from its first rows.
 
     A numeric column gets evenly spaced numbers between its 1st and 99th percentile, or all its
     numbers if there are few. Other columns get their most frequent values.
     """
-    sample = pick_rows(X, np.arange(min(X.shape[0], _MOST_ROWS)))
+    sample = pick_rows(X, np.arange(min(X.shape[0], MOST_ROWS)))
+    return grid_of(first_step, sample, column, n_points, read_columns(first_step, sample))
+
+
+def read_columns(first_step: Any, X: Any) -> dict[str, np.ndarray]:
+    """Return the columns of a table as its first step reads them, if it can tell."""
+    return first_step.column_values(X) if hasattr(first_step, "column_values") else {}
+
+
+def grid_of(
+    first_step: Any, X: Any, column: int, n_points: int, known: Mapping[str, np.ndarray]
+) -> ColumnGrid:
+    """Choose values of a column from all rows of X; ``known`` is from `read_columns`."""
     name = column_names(X)[column]
-    cells = _cells(sample, column)
-    read = _read(first_step, sample, name, cells)
+    cells = _cells(X, column)
+    read = _read(first_step, known.get(name), name, cells)
     if read.dtype.kind != "f":
         return _level_grid(name, cells, read)
     is_plain = cells.dtype.kind in "iuf"
@@ -108,12 +121,10 @@ def _cells(X: Any, column: int) -> np.ndarray:
     return X.iloc[:, column].to_numpy() if hasattr(X, "iloc") else X[:, column]
 
 
-def _read(first_step: Any, X: Any, name: str, cells: np.ndarray) -> np.ndarray:
+def _read(first_step: Any, values: np.ndarray | None, name: str, cells: np.ndarray) -> np.ndarray:
     """Return a column as numbers, or as text for a category."""
-    if hasattr(first_step, "column_values"):
-        values = first_step.column_values(X).get(name)
-        if values is not None and first_step.columns_[name] != "boolean":
-            return values
+    if values is not None and first_step.columns_[name] != "boolean":
+        return values
     if cells.dtype.kind in "iuf":
         return cells.astype(np.float64)
     return np.array(["" if _is_missing(cell) else str(cell) for cell in cells], dtype=object)

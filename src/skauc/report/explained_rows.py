@@ -68,11 +68,11 @@ def explain_leading_rows(
     is_positive = test.positive[order]
     chosen = [
         *((row, "highest score") for row in order[:N_EACH]),
-        *((row, "missed") for row in order[is_positive][::-1][:N_EACH]),
-        *((row, "false alarm") for row in order[~is_positive][:N_EACH]),
+        *((row, "worst miss") for row in order[is_positive][::-1][:N_EACH]),
+        *((row, "worst false alarm") for row in order[~is_positive][:N_EACH]),
     ]
-    rows = {int(row): why for row, why in reversed(chosen)}
-    numbers = [int(row) for row, _ in dict.fromkeys((int(row), 0) for row, _ in chosen)]
+    rows = {int(row): why for row, why in reversed(chosen)}  # the first reason counts
+    numbers = list(dict.fromkeys(int(row) for row, _ in chosen))
     try:
         explanation = shapley_values(model, _safe_indexing(test.X, numbers))
     except InvalidParameterError as error:

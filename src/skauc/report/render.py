@@ -35,6 +35,7 @@ _EMBEDDED = (
     "histogram",
     "calibration",
     "sizes",
+    "lookup",
 )
 _BANDS_NOTE = (
     "Bands are pointwise 95% limits from 1,000 draws of a smoothed Bayesian bootstrap within each "
@@ -59,6 +60,10 @@ SECTIONS = (
     Section("calibration-part", "Probabilities", "Probabilities", "calibration.html"),
     Section("sizes-part", "Size", "Size of the model", "sizes.html"),
     Section("importance", "Importance", "Importance of the columns", "importance.html"),
+    Section("effects", "Effects", "Effects of the leading columns", "shapes.html"),
+    Section("rows-part", "Rows", "Single rows explained", "explained.html"),
+    Section("slices", "Slices", "Parts of the table", "slices.html"),
+    Section("far", "Domain", "Rows unlike the training rows", "far.html"),
     Section("centres", "Typical rows", "Typical rows of each class", "centres.html"),
     Section("details", "Methods", "Model and methods", "details.html"),
 )
@@ -231,7 +236,7 @@ def _variables(content: ReportContent) -> dict[str, Any]:
         "n_shown": N_SHOWN,
         "embedded": {part: everything[part] for part in _EMBEDDED},
         "style": Markup(read_static("style.css")),
-        "script": Markup(read_static("charts.js") + read_static("page.js")),
+        "script": Markup("".join(map(read_static, ("charts.js", "page.js", "rows.js")))),
     }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from skauc.exceptions import InvalidDataError
+from skauc.metrics.corrections import holm
 from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import first_step
 
@@ -126,7 +127,7 @@ def find_drift(model: Any, memory: Any, X: Any, scores: np.ndarray) -> list[Colu
         for name, known in memory["columns"].items()
         if name in columns
     ]
-    corrected = _holm([p for _, p in found])
+    corrected = holm([p for _, p in found])
     drifts = [
         ColumnDrift(**fields, p_value=p) for (fields, _), p in zip(found, corrected, strict=True)
     ]
@@ -231,16 +232,6 @@ def _p_value(old: np.ndarray, new: np.ndarray) -> float:
     statistic = np.sum((old - expected_old) ** 2 / expected_old)
     statistic += np.sum((new - expected_new) ** 2 / expected_new)
     return float(chi2.sf(statistic, len(old) - 1))
-
-
-def _holm(p_values: list[float]) -> list[float]:
-    """Return p-values corrected for their number by Holm's method."""
-    order = np.argsort(p_values, kind="stable")
-    factors = len(p_values) - np.arange(len(p_values))
-    corrected = np.maximum.accumulate(np.array(p_values)[order] * factors)
-    result = np.empty(len(p_values))
-    result[order] = np.minimum(corrected, 1.0)
-    return result.tolist()
 
 
 def _bin_names(known: Mapping) -> list[str]:
