@@ -4,8 +4,8 @@
 
 Needs shap and lightgbm. Prints the time per row for 22, 60 and 784 features, the time of
 ``shap.KernelExplainer`` on the same model and of TreeSHAP on a LightGBM model of the same rows, and
-the largest differences to ``shap.explainers.Exact`` and to the scores. Two plots of shap are drawn to
-see that they take our explanations.
+the largest differences to ``shap.explainers.Exact`` and to the scores. Two plots of shap are drawn
+to see that they take our explanations.
 """
 
 from __future__ import annotations
