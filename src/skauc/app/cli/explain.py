@@ -225,7 +225,11 @@ def _write_explanations(pieces: _Pieces, table: str, format: str | None, output:
         nothing = [""] * len(numbers)
         shown = describe(explanation, numbers, nothing, [None] * len(numbers), most=12)
         note = "" if pieces.top is None else "These are the rows with the highest scores."
+        facts = pieces.opened.facts
+        meaning = (
+            str(facts.labels[1]) if facts.target is None else f"{facts.target} = {facts.labels[1]}"
+        )
         rows = "1 row" if len(numbers) == 1 else f"{len(numbers)} rows"
         title = f"Explanation of {rows} of {Path(table).name}"
         with file_to_write(output) as path:
-            write_page(path, "explain_page.html", title, shown=shown, note=note)
+            write_page(path, "explain_page.html", title, shown=shown, note=note, meaning=meaning)
