@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 
 from skauc.preprocessing.column_statistics import (
-    Columns,
+    ColumnTable,
     codes_of,
     coverage_of,
     fit_scaling,
@@ -34,7 +34,7 @@ PRESENT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TablePart:
     """Columns that are turned into numbers in the same way."""
 
     name: ClassVar[str]
@@ -52,7 +52,7 @@ class Part:
         """Return how many numbers each column becomes."""
         return [1] * len(self.columns)
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         """Return the numbers, of shape (n_samples, n_names)."""
         raise NotImplementedError
 
@@ -62,7 +62,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class NumericPart(Part):
+class NumericPart(TablePart):
     """Imputed by the median and scaled.
 
     Attributes
@@ -81,14 +81,14 @@ class NumericPart(Part):
     ranges: np.ndarray
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[NumericPart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[NumericPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         fill = medians_of(columns, table)
         values = _filled(_stacked(columns, table), fill)
         scaling, numbers = fit_scaling(values)
         return cls(columns, fill, scaling, ranges_of(columns, table)), numbers
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         return scaled(_filled(_stacked(self.columns, table), self.fill), self.scaling)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -96,7 +96,7 @@ class NumericPart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class BooleanPart(Part):
+class BooleanPart(TablePart):
     """0 and 1, imputed by the more frequent value.
 
     Attributes
@@ -109,21 +109,21 @@ class BooleanPart(Part):
     fill: np.ndarray
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[BooleanPart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[BooleanPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         values = _stacked(columns, table)
         part = cls(columns, (np.nanmean(values, axis=0) > 0.5).astype(np.float64))
         return part, _filled(values, part.fill)
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         return _filled(_stacked(self.columns, table), self.fill)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+        return _flags(self.columns, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class DatePart(Part):
+class DatePart(TablePart):
     """Imputed by the median; days and phases, scaled.
 
     Attributes
@@ -145,7 +145,7 @@ class DatePart(Part):
     ranges: np.ndarray
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[DatePart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[DatePart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         fill = medians_of(columns, table)
         values = _filled(_stacked(columns, table), fill)
@@ -159,7 +159,7 @@ class DatePart(Part):
     def widths(self) -> list[int]:
         return [1 + 2 * len(phases) for phases in self.phases]
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         values = _filled(_stacked(self.columns, table), self.fill)
         return scaled(features_of_dates(values, self.phases), self.scaling)
 
@@ -170,13 +170,13 @@ class DatePart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class MissingPart(Part):
+class MissingPart(TablePart):
     """1 where a value is missing, for columns with gaps among the training rows."""
 
     name: ClassVar[str] = "missing"
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[MissingPart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[MissingPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         part = cls(columns)
         return part, part.transform(table)
@@ -184,15 +184,15 @@ class MissingPart(Part):
     def names_out(self) -> list[str]:
         return [f"missingindicator_{name}" for name in self.columns]
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         return np.isnan(_stacked(self.columns, table)).astype(np.float64)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+        return _flags(self.columns, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class LevelsPart(Part):
+class LevelsPart(TablePart):
     """One number per level: 1 if the value is that level.
 
     Attributes
@@ -209,7 +209,7 @@ class LevelsPart(Part):
 
     @classmethod
     def fit(
-        cls, columns: list[str], levels: list[np.ndarray], table: Columns
+        cls, columns: list[str], levels: list[np.ndarray], table: ColumnTable
     ) -> tuple[LevelsPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         part = cls(columns, levels, coverage_of(columns, levels, table))
@@ -222,7 +222,7 @@ class LevelsPart(Part):
     def widths(self) -> list[int]:
         return [len(levels) for levels in self.levels]
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         widths = self.widths()
         starts = np.cumsum([0, *widths[:-1]])
         n_rows = len(table[self.columns[0]])
@@ -234,8 +234,7 @@ class LevelsPart(Part):
         return numbers
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        ends = np.cumsum([len(levels) for levels in self.levels])
-        shares = np.split(rows, ends[:-1], axis=1)
+        shares = _split_by_column(rows, self.levels)
         return {
             name: np.where(share.max(axis=1) > PRESENT, levels[share.argmax(axis=1)], "")
             for name, share, levels in zip(self.columns, shares, self.levels, strict=True)
@@ -243,7 +242,7 @@ class LevelsPart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class TargetPart(Part):
+class TargetPart(TablePart):
     """The mean of the target among the rows of a level, scaled.
 
     Attributes
@@ -269,7 +268,7 @@ class TargetPart(Part):
 
     @classmethod
     def fit(
-        cls, columns: list[str], levels: list[np.ndarray], table: Columns, y, random_state
+        cls, columns: list[str], levels: list[np.ndarray], table: ColumnTable, y, random_state
     ) -> tuple[TargetPart, np.ndarray]:
         """Return the part, and cross-fitted numbers for the training rows."""
         encoder = _target_encoder(levels, random_state)
@@ -285,7 +284,7 @@ class TargetPart(Part):
         )
         return part, numbers
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         means = np.empty((len(table[self.columns[0]]), len(self.columns)))
         for number, name in enumerate(self.columns):
             codes = codes_of(table[name], self.levels[number])
@@ -304,7 +303,7 @@ class TargetPart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class WordsPart(Part):
+class WordsPart(TablePart):
     """One number per word: 1 if the text has it.
 
     Attributes
@@ -318,7 +317,7 @@ class WordsPart(Part):
 
     @classmethod
     def fit(
-        cls, columns: list[str], words: list[np.ndarray], table: Columns
+        cls, columns: list[str], words: list[np.ndarray], table: ColumnTable
     ) -> tuple[WordsPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         part = cls(columns, words)
@@ -330,7 +329,7 @@ class WordsPart(Part):
     def widths(self) -> list[int]:
         return [len(words) for words in self.words]
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         named = zip(self.columns, self.words, strict=True)
         counts = [
             CountVectorizer(binary=True, vocabulary=list(words)).transform(table[name]).toarray()
@@ -339,8 +338,7 @@ class WordsPart(Part):
         return np.hstack(counts).astype(np.float64)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        ends = np.cumsum([len(words) for words in self.words])
-        shares = np.split(rows, ends[:-1], axis=1)
+        shares = _split_by_column(rows, self.words)
         return {
             name: np.array([" ".join(words[row > PRESENT]) for row in share], dtype=object)
             for name, share, words in zip(self.columns, shares, self.words, strict=True)
@@ -356,12 +354,12 @@ PARTS = {
 }
 
 
-def build_parts(states: Mapping[str, dict]) -> list[Part]:
+def build_parts(states: Mapping[str, dict]) -> list[TablePart]:
     """Return the parts whose fields `TablePreprocessor.parts_` holds."""
     return [PARTS[name](**states[name]) for name in PARTS if name in states]
 
 
-def names_out(parts: Sequence[Part]) -> list[str]:
+def names_out(parts: Sequence[TablePart]) -> list[str]:
     """Return the names of all numbers; a name that occurs twice gets the name of its part."""
     named = [(part, name) for part in parts for name in part.names_out()]
     counts: dict[str, int] = {}
@@ -377,9 +375,20 @@ def names_out(parts: Sequence[Part]) -> list[str]:
     return names
 
 
-def _stacked(columns: list[str], table: Columns) -> np.ndarray:
+def _stacked(columns: list[str], table: ColumnTable) -> np.ndarray:
     """Return the columns side by side, each contiguous: statistics run along columns."""
     return np.vstack([table[name] for name in columns]).T
+
+
+def _flags(columns: list[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the columns of truth values that stand for numbers between 0 and 1."""
+    return dict(zip(columns, (rows > PRESENT).T, strict=True))
+
+
+def _split_by_column(rows: np.ndarray, entries: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the numbers of each column, which has a number per entry: a level or a word."""
+    ends = np.cumsum([len(each) for each in entries])
+    return np.split(rows, ends[:-1], axis=1)
 
 
 def _filled(values: np.ndarray, fill: np.ndarray) -> np.ndarray:
