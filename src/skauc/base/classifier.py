@@ -139,7 +139,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         *,
         background_weight: ArrayLike | None = None,
         method: str = "auto",
-        n_permutations: int = 100,
+        n_permutations: int = 400,
         random_state: int | np.random.RandomState | None = 0,
     ) -> Explanation:
         """Explain scores by the contributions of the features.
@@ -156,7 +156,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             Weights of the background rows.
         method : {"auto", "exact", "sampling"}, default="auto"
             As in `skauc.explain.shapley_values`.
-        n_permutations : int, default=100
+        n_permutations : int, default=400
             Number of permutations per row for "sampling".
         random_state : int, RandomState instance or None, default=0
             Seed of the permutations.

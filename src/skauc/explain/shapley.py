@@ -35,7 +35,7 @@ def shapley_values(
     *,
     background_weight: ArrayLike | None = None,
     method: str = "auto",
-    n_permutations: int = 100,
+    n_permutations: int = 400,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
 ) -> Explanation:
@@ -62,7 +62,7 @@ def shapley_values(
     method : {"auto", "exact", "sampling"}, default="auto"
         "exact" raises an error if the model is not a product over columns. "sampling" averages over
         random permutations of the columns and returns standard errors. "auto" is exact if possible.
-    n_permutations : int, default=100
+    n_permutations : int, default=400
         Number of permutations per row for "sampling".
     n_jobs : int or None, default=None
         Number of threads.
@@ -97,7 +97,7 @@ def shapley_values(
     True
     """
     check_choice("method", method, METHODS)
-    check_integer("n_permutations", n_permutations, 2, "100 is a good choice.")
+    check_integer("n_permutations", n_permutations, 2, "400 is a good choice.")
     check_n_jobs(n_jobs)
     random: np.random.RandomState = check_random_state(random_state)
     unwrapped = unwrap_own(model)

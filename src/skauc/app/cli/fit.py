@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # The features of these files are numbers without names.
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
+# Distributions in the model file come from at most this many rows.
+MOST_REMEMBERED = 50_000
 
 
 def fit(
@@ -275,8 +277,8 @@ def _memory(trained: Trained, parts: TableParts) -> dict:
 
     # Scores of the training rows are too good, so other rows are used if there are any.
     scored = parts.train if parts.test is None else parts.test
-    scores = RowScorer(trained.model)(scored.X).scores
-    return remember(trained.model, parts.train.X, scores)
+    train, test = (X[:: -(-len(X) // MOST_REMEMBERED)] for X in (parts.train.X, scored.X))
+    return remember(trained.model, train, RowScorer(trained.model)(test).scores)
 
 
 def _save(trained: Trained, output: Path, summary: dict, force: bool) -> None:
