@@ -24,6 +24,7 @@ from sklearn.pipeline import Pipeline
 
 from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
+from skauc.onnx.contributions import add_contributions
 from skauc.onnx.converters import OPSET_OF_WORDS, label_values, register
 from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import THRESHOLDED, TRANSPARENT, UnwrappedModel, layers_of, unwrap
@@ -35,7 +36,7 @@ _OPSETS = {"": 17, "ai.onnx.ml": 3}
 _TENSORS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
 
 
-def convert(model, X, precision: str | None) -> ModelProto:
+def convert(model, X, precision: str | None, contributions=None) -> ModelProto:
     """Return the graph of a fitted model."""
     register()
     opened = _convertible(model)
@@ -56,14 +57,30 @@ def convert(model, X, precision: str | None) -> ModelProto:
         Pipeline(named),
         initial_types=inputs,
         target_opset=_OPSETS | ({"": OPSET_OF_WORDS} if has_text else {}),
-        options={id(opened.classifier): {"zipmap": False}},
+        options={
+            id(opened.classifier): {
+                "zipmap": False,
+                "contributions": contributions is not None,
+            }
+        },
     )
     given = {
         variable.name: name for variable, (name, _) in zip(graph.graph.input, inputs, strict=True)
     }
     _rename(graph, given)
     _Ending(graph, _TENSORS[precision]).write(opened, model.classes_)
+    if contributions is not None:
+        names = [name for name, _ in inputs] if len(inputs) > 1 or is_table else _names(model)
+        add_contributions(graph, opened, names, contributions, _TENSORS[precision])
     return graph
+
+
+def _names(model) -> list[str]:
+    """Return the columns of a graph with a single input."""
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return [f"x{number}" for number in range(model.n_features_in_)]
+    return [str(name) for name in known]
 
 
 def _rename(model: ModelProto, names: dict[str, str]) -> None:
