@@ -72,7 +72,8 @@ class Quantised:
         low, high = centres.min(axis=0), centres.max(axis=0)
         step = np.where(high > low, (high - low) / 254, 1.0)
         offset = (low + high) / 2
-        return cls(offset, step, np.rint((centres - offset) / step).astype(int))
+        q = np.rint((centres - offset) / step)
+        return cls(offset, step, np.clip(q, -127, 127).astype(int))
 
     @property
     def centres(self) -> np.ndarray:

@@ -22,6 +22,11 @@ class Dialect:
         Seconds since 1970 of a date or a time in UTC, with {} for the date.
     quote : str
         The mark around names.
+    materialized, fence : str
+        What keeps the planner from computing a common table expression or a derived table of one
+        row several times.
+    has_backslashes, has_values : bool
+        Whether strings have escapes with backslashes, and whether there are VALUES.
     """
 
     double: str
@@ -30,6 +35,8 @@ class Dialect:
     greatest: str = "GREATEST"
     least: str = "LEAST"
     quote: str = '"'
+    materialized: str = ""
+    fence: str = ""
     has_backslashes: bool = False
     has_values: bool = True
 
@@ -93,8 +100,16 @@ DIALECTS = {
         "(strftime('%s', {0}) + strftime('%f', {0}) - strftime('%S', {0}))",
         greatest="MAX",
         least="MIN",
+        materialized="MATERIALIZED",
+        fence=" LIMIT 1",
     ),
-    "postgresql": Dialect("DOUBLE PRECISION", "TEXT", "EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP))"),
+    "postgresql": Dialect(
+        "DOUBLE PRECISION",
+        "TEXT",
+        "EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP))",
+        materialized="MATERIALIZED",
+        fence=" OFFSET 0",
+    ),
     "bigquery": Dialect(
         "FLOAT64",
         "STRING",

@@ -112,7 +112,8 @@ def _draw(column: Column, random: np.random.Generator):
     if column.kind == "category":
         levels = (*column.levels, UNKNOWN)
         return levels[int(share * len(levels))]
-    return _short(column.low + share * (column.high - column.low))
+    value = column.low + share * (column.high - column.low)
+    return float(round(value)) if column.is_whole else _short(value)
 
 
 def _short(value: float) -> float:

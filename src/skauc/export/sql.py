@@ -71,34 +71,40 @@ class _Writer:
 
     def select(self, source: str) -> str:
         """Return a SELECT of all columns of the source and the outputs of the model."""
-        rows = self.scored(source)
+        tables, last = {**self.tables(), "scores": self.scored(source)}, "scores"
         if self.program.calibration is not None:
-            rows = self.with_output(rows, "probability", self.probability())
-        if self.program.label is not None:
-            rows = self.with_output(rows, "label", self.label())
-        return self.tables() + rows
+            tables["probabilities"] = self.with_output("probability", self.probability(), last)
+            last = "probabilities"
+        if self.program.label is None:
+            return self.statement(tables, f"SELECT * FROM {self.name}_{last}")
+        return self.statement(tables, self.with_output("label", self.label(), last))
 
-    def with_output(self, rows: str, word: str, text: str) -> str:
-        return f"SELECT m.*, {text} AS {self.name}_{word}\nFROM ({rows}) AS m"
+    def with_output(self, word: str, text: str, origin: str) -> str:
+        return f"SELECT m.*, {text} AS {self.name}_{word}\nFROM {self.name}_{origin} AS m"
+
+    def statement(self, tables: dict[str, str], select: str) -> str:
+        """Return a SELECT with its common table expressions."""
+        how = f"AS {self.sql.materialized}".rstrip()
+        named = [f"{self.name}_{name} {how} ({rows})" for name, rows in tables.items()]
+        return "WITH " + ",\n".join(named) + f"\n{select}"
 
     def self_test(self) -> str:
         """Return a SELECT that counts the test rows with a wrong score."""
         test = self.program.test
         assert test is not None
-        selects = [self.constant_row(*given) for given in zip(test.rows, test.scores, strict=True)]
-        source = "\nUNION ALL ".join(selects)
-        error = f"ABS({self.name}_score - expected_score)"
-        limit = f"1e-9 * {self.sql.greatest}(1e0, ABS(expected_score))"
-        return (
-            f"{self.tables()}SELECT SUM(CASE WHEN {error} <= {limit} THEN 0 ELSE 1 END) AS failed\n"
-            f"FROM ({self.scored(source)}) AS tested"
-        )
+        rows = [self.constant_row(*given) for given in zip(test.rows, test.scores, strict=True)]
+        tables = {**self.tables(), "scores": self.scored("\nUNION ALL ".join(rows))}
+        expected = f"{self.name}_expected"
+        error = f"ABS({self.name}_score - {expected})"
+        limit = f"1e-9 * {self.sql.greatest}(1e0, ABS({expected}))"
+        count = f"SUM(CASE WHEN {error} <= {limit} THEN 0 ELSE 1 END)"
+        return self.statement(tables, f"SELECT {count} AS failed FROM {self.name}_scores")
 
     def constant_row(self, row: tuple, score: float) -> str:
         """Return a SELECT of a test row and its score."""
         cells = [*map(self.cell, self.program.columns, row), self.sql.number(score)]
-        names = [*(self.sql.name(column.name) for column in self.program.columns), "expected_score"]
-        named = zip(cells, names, strict=True)
+        names = [self.sql.name(column.name) for column in self.program.columns]
+        named = zip(cells, [*names, f"{self.name}_expected"], strict=True)
         return "SELECT " + ", ".join(f"{cell} AS {name}" for cell, name in named)
 
     def cell(self, column: Column, value) -> str:
@@ -117,8 +123,8 @@ class _Writer:
 
     # -- tables of numbers --------------------------------------------------------------------
 
-    def tables(self) -> str:
-        """Return the common table expressions that this program needs."""
+    def tables(self) -> dict[str, str]:
+        """Return the tables of numbers that this program needs."""
         program, double = self.program, self.sql.double
         found = {}
         expansion = program.expansion
@@ -143,8 +149,7 @@ class _Writer:
         for stage in program.stages:
             if isinstance(stage.operation, Ranks) and _long(stage.operation):
                 found["ranks"] = self.pieces(_long(stage.operation))
-        named = [f"{self.name}_{name} AS ({select})" for name, select in found.items()]
-        return "WITH " + ",\n".join(named) + "\n" if named else ""
+        return found
 
     def pieces(self, curves: Sequence[Curve]) -> str:
         """Return a table of the linear pieces of curves, side by side: knot, length and slope."""
@@ -260,7 +265,7 @@ class _Writer:
             f"    CAST({text} AS {self.sql.double}) AS f{j}{',' * (j < len(texts) - 1)}{note}"
             for j, (text, note) in enumerate(zip(texts, notes, strict=True))
         ]
-        return "SELECT\n" + "\n".join(lines) + f"\n{origin}"
+        return "\n".join(["SELECT", *lines, f"{origin}{self.sql.fence}"])
 
     def ranked(self, ranks: Ranks, rows: str) -> tuple[list[str], str]:
         """Return the features after ranks, and the FROM clause that they need."""

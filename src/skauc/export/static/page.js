@@ -1,6 +1,7 @@
 const byId = (id) => document.getElementById(id);
 const typicalRow = () => rowOf(program.columns.map(({ typical }) => typical));
-const short = (x) => (Number.isFinite(x) ? (Math.abs(x) < 1e-4 ? 0 : Number(x.toPrecision(4))) : "–").toString();
+const signed = (text) => text.replace("-", "−");
+const short = (x) => (Number.isFinite(x) ? signed(String(Number(x.toPrecision(4)))) : "–");
 let row = typicalRow();
 let background = typicalRow();
 let comparedWith = "a typical row";
@@ -27,6 +28,7 @@ const controls = {
       if (document.activeElement !== field) field.value = value === null ? "" : Number(value.toPrecision(6));
       if (value !== null) slider.value = value;
       box.checked = value === null;
+      slider.className = value === null ? "faded" : "";
     };
     field.oninput = () => (field.value !== "" || optional) && choose(field.value === "" ? null : field.valueAsNumber);
     slider.oninput = () => choose(slider.valueAsNumber);
@@ -81,10 +83,11 @@ function update() {
   const { base, values, exact } = contributions(row, background);
   const parts = program.columns.map(({ name }) => values[name]);
   const largest = Math.max(...parts.map(Math.abs), 1e-12);
+  const decimals = Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(largest))));
   shown.forEach(({ bar, value }, j) => {
     const share = (50 * Math.abs(parts[j])) / largest;
     Object.assign(bar.style, { width: `${share}%`, left: `${parts[j] < 0 ? 50 - share : 50}%`, background: `var(--${parts[j] < 0 ? "neg" : "pos"})` });
-    value.textContent = (parts[j] > 0 ? "+" : "") + short(parts[j]).replace("-", "−");
+    value.textContent = parts[j] === 0 ? "0" : (parts[j] > 0 ? "+" : "") + signed(parts[j].toFixed(decimals));
   });
   const word = exact ? "exact Shapley values" : "Shapley values, estimated from 100 orders of the columns";
   byId("note").textContent = `Bars: how each column moves the score from ${short(base)} (${comparedWith}) to ${short(found)}; ${word}.`;
@@ -102,7 +105,7 @@ function showResult(found) {
   if (!ends) return;
   byId("mark").style.left = place(ends.threshold);
   const predicted = labelOfScore(found);
-  byId("label").textContent = String(predicted);
+  byId("label").textContent = `predicted: ${predicted}`;
   byId("label").className = predicted === ends.names[1] ? "pos" : "neg";
   byId("threshold").textContent = `“${ends.names[1]}” ${ends.included ? "from" : "above"} a ${calibration ? `probability of ${percent(ends.threshold)}` : `score of ${short(ends.threshold)}`} (the mark)`;
 }
