@@ -13,8 +13,31 @@ from skauc import SparseKernelAUC, TablePreprocessor, to_source
 NASTY = (
     *("select", "GROUP", 'a"b', "it's", "back\\slash", "two\nlines", "\r\n", "`tick`", "t", "row"),
     *("</script><script>document.title='x'</script>", "<!--", "*/ int x; /*", "// x \\", "??/"),
-    *("-- x", "; DROP TABLE rows;", "${x}", "%s%n", "\u2028", "ÅngströmΣ", "日本", "🦉", "0", "int"),
-    *("__proto__", "constructor", "model_row", "\\", '"', "'", "?", "\x7f", "\u202e", "@SCRIPT@", "NAME"),
+    *(
+        "-- x",
+        "; DROP TABLE rows;",
+        "${x}",
+        "%s%n",
+        "\u2028",
+        "ÅngströmΣ",
+        "日本",
+        "🦉",
+        "0",
+        "int",
+    ),
+    *(
+        "__proto__",
+        "constructor",
+        "model_row",
+        "\\",
+        '"',
+        "'",
+        "?",
+        "\x7f",
+        "\u202e",
+        "@SCRIPT@",
+        "NAME",
+    ),
 )
 TEXTS = st.one_of(
     st.sampled_from(NASTY),
@@ -47,12 +70,11 @@ def make_model(names, levels):
     return make_pipeline(step, SparseKernelAUC(3, random_state=0)).fit(frame, y), frame
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(names=NAMES, levels=LEVELS)
 @example(names=[*NASTY[10:13]], levels=[*NASTY[2:5]])
 @example(names=[*NASTY[:3]], levels=[*NASTY[10:13]])
+@example(names=["NAME", "@SCRIPT@", "int"], levels=["NAME", 'a"b', "`tick`"])
 @example(names=["__proto__", "two\nlines", "\\"], levels=["-- x", "??/", "'"])
 def test_any_characters(names, levels, tmp_path_factory, browser):
     model, frame = make_model(names, levels)

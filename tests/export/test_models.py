@@ -22,7 +22,7 @@ from skauc.unwrapping import unwrap
 
 X, Y = make_classification(120, 5, class_sep=0.7, random_state=0)
 GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
-WORDS = np.array(["no", "it's \"yes\""])[Y]
+WORDS = np.array(["no", 'it\'s "yes"'])[Y]
 
 
 def small(n_basis=6, **parameters):
@@ -90,7 +90,9 @@ def test_c(fitted, tmp_path):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["laplacian", "polynomial", "linear", "imputed", "fixed", "grades"])
+@pytest.mark.parametrize(
+    "name", ["laplacian", "polynomial", "linear", "imputed", "fixed", "grades"]
+)
 def test_js(fitted, name, tmp_path):
     rows, values = rows_of(name)
     answers, failed = run_js(tmp_path, to_source(fitted[name], "js"), values)
@@ -128,7 +130,10 @@ def test_what_cannot_be_exported():
     cases = [
         (small(kernel=rbf_kernel).fit(X, Y), "`kernel` is a function .* Use one of the kernels"),
         (fitted(PCA(2), small()), "The step PCA cannot be .* Use a TablePreprocessor .* to ONNX"),
-        (fitted(SimpleImputer(add_indicator=True), small()), "SimpleImputer cannot .*add_indicator"),
+        (
+            fitted(SimpleImputer(add_indicator=True), small()),
+            "SimpleImputer cannot .*add_indicator",
+        ),
         (fitted(MinMaxScaler(clip=True), small()), "MinMaxScaler cannot .* Set clip=False"),
         (CalibratedClassifierCV(small(), cv=2).fit(X, Y), "mean of 2 calibrated .*ensemble=False"),
         (LogisticRegression().fit(X, Y), "LogisticRegression does not hold an estimator of skauc"),
@@ -152,6 +157,7 @@ def test_what_cannot_be_exported():
         ("sql", {"dialect": "oracle"}, "`dialect` must be one of 'duckdb', 'sqlite', .*; got"),
         ("js", {"precision": "float"}, "`precision` is for language='c'; got 'float' and .*'js'"),
         ("c", {"table": "rows"}, "`table` is for language='sql'; got 'rows' and language='c'"),
+        ("sql", {"table": "Model"}, "`name` and `table` must differ; got 'model' twice"),
         ("c", {"name": "my model"}, "`name` must begin with a letter .*; got 'my model'"),
         ("c", {"labels": ["yes"]}, "`labels` must be two names; got"),
     ],

@@ -32,8 +32,9 @@ def columns_of(model):
 def run_c(folder, headers, columns, values, options=SANITIZED):
     """Score rows with several headers of models that have the same columns.
 
-    ``headers`` has the source by the name of the model. Returns, by name, the score, the probability
-    (the score if there is none) and the label of each row, and the result of the self-test.
+    ``headers`` has the source by the name of the model. Returns, by name, the score, the
+    probability (the score if there is none) and the label of each row, and the result of the
+    self-test.
     """
     for name, source in headers.items():
         (folder / f"{name}.h").write_text(source)
@@ -65,7 +66,9 @@ def _main(headers, columns):
     fields = identifiers(columns)
     for place, (field, kind) in enumerate(zip(fields, columns.values(), strict=True)):
         is_text = kind in TEXT
-        reads.append(f"if (!{'text' if is_text else 'number'}({'s' if is_text else 'x'} + {place})) break;")
+        reads.append(
+            f"if (!{'text' if is_text else 'number'}({'s' if is_text else 'x'} + {place})) break;"
+        )
         for name, lines in fills.items():
             cast = "" if is_text or kind == "date" else f"({name}_real)"
             lines.append(f"{name}.{field} = {cast}{'s' if is_text else 'x'}[{place}];")
@@ -176,9 +179,7 @@ def run_sqlite(script, values, columns, name="model"):
         names = ", ".join(map(_quoted, columns))
         connection.execute(f"CREATE TABLE rows (row_number INTEGER, {names})")
         table = as_table(values, columns)
-        cells = [
-            [_sqlite_cell(value) for value in row] for row in table.itertuples(index=False)
-        ]
+        cells = [[_sqlite_cell(value) for value in row] for row in table.itertuples(index=False)]
         marks = ", ".join("?" * (len(columns) + 1))
         numbered = [[number, *row] for number, row in enumerate(cells)]
         connection.executemany(f"INSERT INTO rows VALUES ({marks})", numbered)

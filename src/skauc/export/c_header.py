@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.export.c_text import array, comment, function, quoted
+from skauc.export.c_text import array, comment, function, quoted, snippet
 from skauc.export.c_words import words_helpers
-from skauc.export.javascript import static
 from skauc.export.names import identifiers
 from skauc.export.program import (
     Affine,
@@ -34,7 +33,6 @@ PRECISIONS = ("double", "float", "int8")
 # The largest error of a self-test, relative to a score above 1.
 _TOLERANCES = {"double": "1e-9", "float": "1e-5", "int8": "1e-4"}
 _NOTES = {
-    "numeric": "number",
     "boolean": "0 or 1",
     "date": "seconds since 1970 in UTC",
     "category": "UTF-8 text",
@@ -55,7 +53,7 @@ def write_header(program: Program, name: str, precision: str) -> str:
         writer.self_test(),
         "#endif\n",
     ]
-    return "\n\n".join(parts).replace("NAME", name)
+    return "\n\n".join(parts).replace("§", name)
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,10 @@ class Quantised:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Writes the functions of one program. NAME stands for the name of the model."""
+    """Writes the functions of one program.
+
+    § stands for the name of the model. All text of users is written in ASCII, so it has no §.
+    """
 
     program: Program
     name: str
@@ -121,7 +122,8 @@ class _Writer:
             "/*",
             *facts,
             f" * numbers: {self.precision}",
-            " * NAME_self_test() returns 0 if the program works here.",
+            *self.legend(),
+            " * §_self_test() returns 0 if the program works here.",
             " */",
             f"#ifndef SKAUC_{self.name.upper()}_H",
             f"#define SKAUC_{self.name.upper()}_H",
@@ -129,21 +131,28 @@ class _Writer:
             "#include <stddef.h>",
             "#include <string.h>",
             "",
-            f"typedef {self.real} NAME_real;",
+            f"typedef {self.real} §_real;",
         ]
         return "\n".join(lines)
+
+    def legend(self) -> list[str]:
+        """Return how missing values are written, if the model takes them."""
+        if not any(column.may_be_missing for column in self.program.columns):
+            return []
+        return [' * A missing number or date is NAN, a missing text is NULL or "".']
 
     def row_type(self) -> str:
         columns = zip(self.program.columns, self.fields, strict=True)
         lines = [
-            f"    {self.field_type(column)}{field}; {note(column)}" for column, field in columns
+            f"    {self.field_type(column)}{field};{note(column, field)}"
+            for column, field in columns
         ]
-        return "\n".join(["typedef struct {", *lines, "} NAME_row;"])
+        return "\n".join(["typedef struct {", *lines, "} §_row;"])
 
     def field_type(self, column: Column) -> str:
         if column.is_text:
             return "const char *"
-        return "double " if column.kind == "date" else "NAME_real "
+        return "double " if column.kind == "date" else "§_real "
 
     def helpers(self) -> list[str]:
         """Return the functions that the blocks and stages of this program call."""
@@ -152,11 +161,11 @@ class _Writer:
         kinds |= {type(stage.operation) for stage in program.stages}
         found = []
         if kinds & {Levels, Codes, Words}:
-            found.append(static("find.h").rstrip())
+            found.append(snippet("find.h"))
         if Dates in kinds:
-            found.append(static("dates.h").rstrip())
+            found.append(snippet("dates.h"))
         if Ranks in kinds or isinstance(program.calibration, Curve):
-            found.append(static("interpolate.h").rstrip())
+            found.append(snippet("interpolate.h"))
         if Words in kinds:
             found.append(words_helpers(program))
         return found
@@ -171,15 +180,15 @@ class _Writer:
             lines += self.stage(stage.operation, stage.start, stage.stop, number)
         if program.axes is not None:
             lines += self.rotation(program.axes)
-        return function("void NAME_features(const NAME_row *row, NAME_real *z)", lines)
+        return function("void §_features(const §_row *row, §_real *z)", lines)
 
     def score(self) -> str:
         expansion, n_features = self.program.expansion, self.program.n_features
         lines = [
-            f"NAME_real z[{n_features}], sum = {self.number(expansion.intercept)};",
+            f"§_real z[{n_features}], sum = {self.number(expansion.intercept)};",
             "int j;",
             f"for (j = 0; j < {n_features}; j++) z[j] = 0;",
-            "NAME_features(row, z);",
+            "§_features(row, z);",
         ]
         if expansion.linear is not None:
             lines += [
@@ -188,7 +197,7 @@ class _Writer:
             ]
         if len(expansion.coef):
             lines += self.kernel()
-        return function("NAME_real NAME_score(const NAME_row *row)", [*lines, "return sum;"])
+        return function("§_real §_score(const §_row *row)", [*lines, "return sum;"])
 
     def kernel(self) -> list[str]:
         """Return the sum over centres; tables have one row per feature, which vectorises."""
@@ -212,13 +221,13 @@ class _Writer:
         c = f"offset[j] + step[j] * {read}" if self.precision == "int8" else read
         return [
             *lines,
-            f"NAME_real e[{n_centres}];",
+            f"§_real e[{n_centres}];",
             "int m;",
             f"for (m = 0; m < {n_centres}; m++) e[m] = 0;",
             f"for (j = 0; j < {n_features}; j++) {{",
-            "    const NAME_real x = z[j], w = weights[j];",
+            "    const §_real x = z[j], w = weights[j];",
             f"    for (m = 0; m < {n_centres}; m++) {{",
-            f"        const NAME_real c = {c};",
+            f"        const §_real c = {c};",
             f"        {term}",
             "    }",
             "}",
@@ -242,18 +251,18 @@ class _Writer:
         if program.calibration is not None:
             found.append(self.probability(program.calibration))
         if program.label is not None:
-            value = "NAME_score" if program.calibration is None else "NAME_probability"
+            value = "§_score" if program.calibration is None else "§_probability"
             sign = ">=" if program.label.is_included else ">"
             threshold = self.number(program.label.threshold)
             names = ", ".join(quoted(str(name), "label") for name in program.label.names)
             found += [
                 "/* 1 for the positive label, else 0 */\n"
                 + function(
-                    "int NAME_label(const NAME_row *row)",
+                    "int §_label(const §_row *row)",
                     [f"return {value}(row) {sign} {threshold};"],
                 ),
                 function(
-                    "const char *NAME_label_name(int label)",
+                    "const char *§_label_name(int label)",
                     [
                         f"static const char *const names[] = {{{names}}};",
                         "return names[label != 0];",
@@ -265,16 +274,16 @@ class _Writer:
     def probability(self, calibration: Sigmoid | Curve) -> str:
         if isinstance(calibration, Sigmoid):
             slope, offset = self.number(calibration.slope), self.number(calibration.offset)
-            power = f"{self.maths('exp')}({slope} * NAME_score(row) + {offset})"
+            power = f"{self.maths('exp')}({slope} * §_score(row) + {offset})"
             lines = [f"return 1 / (1 + {power});"]
         else:
             lines = [
                 self.table("knots", calibration.knots),
                 self.table("levels", calibration.levels),
                 f"enum {{ n = {len(calibration.knots)} }};",
-                "return NAME_interpolate(NAME_score(row), knots, levels, n);",
+                "return §_interpolate(§_score(row), knots, levels, n);",
             ]
-        return function("NAME_real NAME_probability(const NAME_row *row)", lines)
+        return function("§_real §_probability(const §_row *row)", lines)
 
     def self_test(self) -> str:
         test = self.program.test
@@ -284,19 +293,19 @@ class _Writer:
         ]
         tolerance = self.number(float(_TOLERANCES[self.precision]))
         lines = [
-            array("static const NAME_row rows[]", rows),
+            array("static const §_row rows[]", rows),
             self.table("scores", test.scores),
             "int i, failed = 0;",
             f"for (i = 0; i < {len(test.rows)}; i++) {{",
-            f"    const NAME_real size = {self.maths('fabs')}(scores[i]);",
-            "    const NAME_real found = NAME_score(&rows[i]);",
-            f"    const NAME_real error = {self.maths('fabs')}(found - scores[i]);",
+            f"    const §_real size = {self.maths('fabs')}(scores[i]);",
+            "    const §_real found = §_score(&rows[i]);",
+            f"    const §_real error = {self.maths('fabs')}(found - scores[i]);",
             f"    failed += !(error <= {tolerance} * (size > 1 ? size : 1));",
             "}",
             "return failed;",
         ]
         return "/* Returns the number of test rows with a wrong score. */\n" + function(
-            "int NAME_self_test(void)", lines
+            "int §_self_test(void)", lines
         )
 
     def cell(self, column: Column, value) -> str:
@@ -323,7 +332,7 @@ class _Writer:
         return [
             "{",
             f"    static const double periods[] = {{{periods}}};",
-            f"    NAME_dates({given}, {days}, periods, {n_periods}, z + {start});",
+            f"    §_dates({given}, {days}, periods, {n_periods}, z + {start});",
             "}",
         ]
 
@@ -331,7 +340,7 @@ class _Writer:
         return [
             "{",
             *self.strings(block.column),
-            f"    found = NAME_find(row->{self.fields[block.column]}, levels, {block.width});",
+            f"    found = §_find(row->{self.fields[block.column]}, levels, {block.width});",
             f"    if (found >= 0) z[{start} + found] = 1;",
             "}",
         ]
@@ -344,14 +353,14 @@ class _Writer:
             "{",
             *self.strings(block.column),
             f"    {self.table('codes', block.values)}",
-            f"    found = NAME_find(row->{self.fields[block.column]}, levels, {n_levels});",
+            f"    found = §_find(row->{self.fields[block.column]}, levels, {n_levels});",
             f"    z[{start}] = found < 0 ? {self.number(block.other)} : codes[found];",
             "}",
         ]
 
     def _words(self, block: Words, start: int) -> list[str]:
         given = f"row->{self.fields[block.column]}"
-        call = f"    NAME_words({given}, levels, {block.width}, z + {start});"
+        call = f"    §_words({given}, levels, {block.width}, z + {start});"
         return ["{", *self.strings(block.column), call, "}"]
 
     def strings(self, place: int) -> list[str]:
@@ -384,7 +393,7 @@ class _Writer:
             self.table("images", np.concatenate([curve.levels for curve in operation.curves])),
             array("static const int ends[]", map(str, ends)),
             f"for (i = {start}; i < {stop}; i++)",
-            "    z[i] = NAME_interpolate(z[i], knots + ends[i], images + ends[i], "
+            "    z[i] = §_interpolate(z[i], knots + ends[i], images + ends[i], "
             "ends[i + 1] - ends[i]);",
         ]
 
@@ -392,7 +401,7 @@ class _Writer:
         n_features, n_axes = axes.shape
         return [
             self.table("axes", axes.ravel()),
-            f"NAME_real rotated[{n_axes}];",
+            f"§_real rotated[{n_axes}];",
             "int k;",
             f"for (k = 0; k < {n_axes}; k++) rotated[k] = 0;",
             f"for (i = 0; i < {n_features}; i++)",
@@ -401,8 +410,8 @@ class _Writer:
         ]
 
 
-def note(column: Column) -> str:
-    """Return the comment beside a field of a row."""
-    missing = 'NULL or "" if missing' if column.is_text else "NAN if missing"
-    ending = f", {missing}" if column.may_be_missing else ""
-    return f'/* "{comment(column.name)}": {_NOTES[column.kind]}{ending} */'
+def note(column: Column, field: str) -> str:
+    """Return the comment beside a field of a row: its name in the table, if that is another."""
+    parts = [] if column.name == field else [f'"{comment(column.name)}"']
+    parts += [] if column.kind == "numeric" else [_NOTES[column.kind]]
+    return f" /* {', '.join(parts)} */" if parts else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from textwrap import indent
 
 from skauc.exceptions import InvalidDataError
+from skauc.export.static import read_static
 
 
 def quoted(text: str, where: str) -> str:
@@ -55,3 +56,8 @@ def function(signature: str, lines: list[str]) -> str:
 def _is_code(line: str) -> bool:
     """Tell whether a line is not the continuation of a table, which needs no indentation."""
     return not re.match(r"[-.\d]", line)
+
+
+def snippet(name: str) -> str:
+    """Return functions from a file of this package, with § for the name of the model."""
+    return read_static(name).rstrip().replace("NAME", "§")

@@ -7,8 +7,7 @@ import sys
 
 import numpy as np
 
-from skauc.export.c_text import wrapped
-from skauc.export.javascript import static
+from skauc.export.c_text import snippet, wrapped
 from skauc.export.program import Program, Words
 from skauc.onnx.words import capitals
 
@@ -27,8 +26,7 @@ def words_helpers(program: Program) -> str:
     longest = max(len(word.encode()) for word in words) + 5
     texts = [f"{{{ord(capital)},{ord(letter)}}}" for capital, letter in dict(pairs).items()]
     return (
-        static("words.h")
-        .rstrip()
+        snippet("words.h")
         .replace("LETTERS", wrapped(map(str, word_ends())))
         .replace("CAPITALS", wrapped(texts))
         .replace("LONGEST", str(longest))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from skauc.export.program import Column, Expansion, Program
 from skauc.export.rounding import digits
+from skauc.export.static import read_static
 
+# The largest error of a self-test, relative to a score above 1.
+TOLERANCE = 1e-9
 # The TypeScript type of the values of each kind of column.
 _TYPES = {
     "numeric": "number",
@@ -34,7 +36,7 @@ def write_module(program: Program) -> str:
             "// The types are in the .d.ts file. selfTest() returns 0 if the program works here.",
             f"const program = {literal(program_data(program))};",
             "const { columns, provenance } = program;",
-            static("runtime.js").rstrip(),
+            runtime(program).rstrip(),
             f"export {{ {', '.join(sorted(names))} }};",
             "",
         ]
@@ -92,7 +94,13 @@ def write_types(program: Program) -> str:
     return "\n".join(lines)
 
 
-def program_data(program: Program) -> dict[str, Any]:
+def runtime(program: Program) -> str:
+    """Return the functions that run a program."""
+    shares = "product.js" if program.is_product else "sampled.js"
+    return f"{read_static('runtime.js')}\n{read_static(shares)}"
+
+
+def program_data(program: Program, tolerance: float = TOLERANCE) -> dict[str, Any]:
     """Return the program as the data that runtime.js reads."""
     assert program.test is not None
     expansion = {field.name: getattr(program.expansion, field.name) for field in fields(Expansion)}
@@ -116,7 +124,11 @@ def program_data(program: Program) -> dict[str, Any]:
             "threshold": program.label.threshold,
             "included": program.label.is_included,
         },
-        "test": {"rows": program.test.rows, "scores": program.test.scores},
+        "test": {
+            "rows": program.test.rows,
+            "scores": program.test.scores,
+            "tolerance": tolerance,
+        },
     }
 
 
@@ -160,8 +172,3 @@ def literal(value: Any) -> str:
 
 def _key(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else literal(name)
-
-
-def static(name: str) -> str:
-    """Return a file of this package."""
-    return files("skauc.export").joinpath("static", name).read_text(encoding="utf-8")

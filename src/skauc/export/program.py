@@ -266,7 +266,11 @@ class SelfTest:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A fitted pipeline. ``label`` is None for a model of more than two grades."""
+    """A fitted pipeline.
+
+    ``label`` is None for a model of more than two grades. ``digest`` is a SHA-256 of all numbers
+    and strings of the model, before they are rounded for a language.
+    """
 
     columns: tuple[Column, ...]
     blocks: tuple[Block, ...]
@@ -277,6 +281,7 @@ class Program:
     label: Label | None
     model: str
     version: str
+    digest: str = ""
     test: SelfTest | None = None
 
     @property
@@ -306,23 +311,24 @@ class Program:
             for place, ending in _endings(block, self.columns)
         ]
 
-    def digest(self) -> str:
-        """Return a SHA-256 of all numbers and strings of the model, in hexadecimal."""
-        content = asdict(replace(self, test=None, version=""))
-        text = json.dumps(content, sort_keys=True, default=_plain)
-        return hashlib.sha256(text.encode()).hexdigest()
-
     def provenance(self) -> list[tuple[str, str]]:
         """Return where the program comes from, as names and values."""
         expansion = self.expansion
         return [
             ("exported by", f"skauc {self.version}"),
             ("model", self.model),
-            ("SHA-256", self.digest()),
+            ("SHA-256", self.digest),
             ("columns", str(len(self.columns))),
             ("features", str(self.n_features)),
             ("centres", str(len(expansion.coef))),
         ]
+
+
+def with_digest(program: Program) -> Program:
+    """Return the program with its digest, which does not depend on the version of skauc."""
+    content = asdict(replace(program, version="", digest=""))
+    text = json.dumps(content, sort_keys=True, default=_plain)
+    return replace(program, digest=hashlib.sha256(text.encode()).hexdigest())
 
 
 def _endings(block: Block, columns: tuple[Column, ...]) -> list[tuple[int, str]]:

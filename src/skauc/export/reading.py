@@ -31,6 +31,7 @@ from skauc.export.program import (
     Stage,
     Values,
     Words,
+    with_digest,
 )
 from skauc.feature_map import RankScaling
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial, Rows, is_sparse
@@ -69,7 +70,7 @@ def read_program(model, labels: tuple | None = None) -> Program:
     scaling = opened.classifier._model.scaling
     if scaling is not None and scaling.ranks is not None:
         builder.stage(_ranks(scaling.ranks))
-    return Program(
+    program = Program(
         columns=tuple(builder.columns),
         blocks=tuple(builder.blocks),
         stages=tuple(builder.stages),
@@ -80,6 +81,7 @@ def read_program(model, labels: tuple | None = None) -> Program:
         model=" > ".join(_names_of(model, opened)),
         version=skauc.__version__,
     )
+    return with_digest(program)
 
 
 def _names_of(model, opened: UnwrappedModel) -> Iterator[str]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from skauc.export.program import Expansion, Program
 
-# The largest change of any score by rounding the centres.
-LARGEST_CHANGE = {"double": 2e-10, "float": 2e-6}
+# Six standard deviations of the change of any score by rounding the centres.
+LARGEST_CHANGE = {"double": 8e-10, "page": 1e-7, "float": 3e-6}
+_N_DEVIATIONS = 6
 # The maximum of |d exp(-|u|^2) / du|, and of |d exp(-|u|_1) / du_j|.
 _STEEPEST = {"gaussian": math.sqrt(2.0 / math.e), "laplacian": 1.0}
 # More decimals than this are all digits of a double.
@@ -20,9 +21,10 @@ _MOST_DECIMALS = 17
 def with_rounded_centres(program: Program, precision: str = "double") -> Program:
     """Return the program with centres of few decimals; polynomials keep all digits.
 
-    In units in which the kernel is exp(-|u - c|^2), a centre that moves by a vector of length e
-    changes its kernel value by at most sqrt(2 / e) times that length. So rounding to D decimals
-    changes a score by at most sum_m |coef_m| sqrt(2 / e) sqrt(n_features) 10^-D / 2.
+    In units in which the kernel is exp(-|u - c|^2), the gradient of its value by the centre has a
+    length of at most sqrt(2 / e). Rounding to D decimals adds independent errors with a standard
+    deviation of 10^-D / sqrt(12) to each number. So the standard deviation of the change of a score
+    is at most |coef|_2 sqrt(2 / e) 10^-D / sqrt(12), wherever the row is.
     """
     expansion = program.expansion
     if expansion.shape not in _STEEPEST or len(expansion.coef) == 0:
@@ -39,13 +41,13 @@ def with_rounded_centres(program: Program, precision: str = "double") -> Program
 def _decimals(expansion: Expansion, change: float) -> np.ndarray:
     """Return the number of decimals for each feature."""
     is_gaussian = expansion.shape == "gaussian"
-    n_features = expansion.centres.shape[1]
-    slope = _STEEPEST[expansion.shape] * np.abs(expansion.coef).sum()
-    slope *= math.sqrt(n_features) if is_gaussian else n_features
+    slope = _STEEPEST[expansion.shape] * float(np.linalg.norm(expansion.coef))
+    if not is_gaussian:
+        slope *= math.sqrt(expansion.centres.shape[1])
     units = np.sqrt(expansion.weights) if is_gaussian else expansion.weights
-    with np.errstate(divide="ignore"):
-        decimals = np.ceil(np.log10(slope * units / (2 * change)))
-    # A feature of weight 0 has no effect.
+    deviation = slope * units / math.sqrt(12)
+    with np.errstate(divide="ignore"):  # a feature of weight 0 has no effect
+        decimals = np.ceil(np.log10(_N_DEVIATIONS * deviation / change))
     return np.maximum(decimals, 0).astype(int)
 
 

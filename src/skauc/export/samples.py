@@ -24,7 +24,7 @@ from skauc.preprocessing import TablePreprocessor
 from skauc.preprocessing.parts import DatePart, NumericPart, build_parts
 from skauc.unwrapping import UnwrappedModel, unwrap
 
-N_TESTS = 8
+N_TESTS = 5
 # Share of missing values in the test rows.
 SHARE_MISSING = 0.1
 # A level that no table has.

@@ -33,7 +33,7 @@ def to_source(
     """Write a fitted model as source code that needs neither skauc nor Python.
 
     The code has the preprocessing, the score, the probability and the label of the model, and a
-    self-test. Its scores are those of `decision_function`, to 1e-9.
+    self-test. Its scores are those of `decision_function` to 1e-9, in a page to 1e-6.
 
     Parameters
     ----------
@@ -87,16 +87,20 @@ def to_source(
     check_choice("language", language, LANGUAGES)
     check_name(name)
     _check_options(language, precision, dialect, table)
+    if table is not None and table.casefold() == name.casefold():
+        raise InvalidParameterError(
+            f"`name` and `table` must differ; got {name!r} twice. Give the view another name."
+        )
     if labels is not None and len(labels) != 2:
         raise InvalidParameterError(f"`labels` must be two names; got {shortened(labels)}.")
     program = with_samples(read_program(model, None if labels is None else tuple(labels)), model)
     if language == "c":
         return _header(program, model, name, precision or "double")
+    if language == "html":
+        return page.write_page(with_rounded_centres(program, "page"), name)
     program = with_rounded_centres(program)
     if language == "sql":
         return sql.write_script(program, name, table or "rows", dialect or "duckdb")
-    if language == "html":
-        return page.write_page(program, name)
     return javascript.write_module(program) if language == "js" else javascript.write_types(program)
 
 

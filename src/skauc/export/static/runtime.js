@@ -121,93 +121,14 @@ function selfTest() {
   const { rows, scores } = program.test;
   return rows.filter((values, i) => {
     const error = Math.abs(score(rowOf(values)) - scores[i]);
-    return !(error <= 1e-9 * Math.max(1, Math.abs(scores[i])));
+    return !(error <= program.test.tolerance * Math.max(1, Math.abs(scores[i])));
   }).length;
 }
 
 // Returns Shapley values: the score of the row minus that of the background row, shared among the
-// columns. They are exact if the kernel is a product over columns; otherwise an average over
-// random orders of the columns, and `exact` is false.
+// columns. They are exact if the kernel is a product over columns.
 function contributions(row, background = rowOf(program.columns.map(({ typical }) => typical))) {
   const [x, b] = [cells(row), cells(background)];
   const base = scoreFeatures(features(b));
-  const exact = program.exact;
-  const values = exact ? productValues(features(x), features(b)) : sampledValues(x, b);
-  return { base, values: Object.fromEntries(values.map((value, j) => [program.columns[j].name, value])), exact };
-}
-
-// For one centre with factors a of the row and b of the background, the value of column g is
-// (a_g - b_g) * integral over t from 0 to 1 of prod over i != g of (t a_i + (1 - t) b_i).
-function productValues(z, other) {
-  const { columnOf, coef, linear, columns } = program;
-  const values = new Array(columns.length).fill(0);
-  if (linear) linear.forEach((slope, j) => (values[columnOf[j]] += slope * (z[j] - other[j])));
-  coef.forEach((weight, m) => {
-    const [a, b] = [factors(z, m), factors(other, m)];
-    const differing = [...a.keys()].filter((g) => a[g] !== b[g]);
-    const common = a.reduce((product, factor, g) => (factor === b[g] ? product * factor : product), weight);
-    for (const [t, share] of quadrature(Math.ceil(differing.length / 2))) {
-      const mixed = differing.map((g) => t * a[g] + (1 - t) * b[g]);
-      const after = new Array(mixed.length + 1).fill(1);
-      for (let i = mixed.length - 1; i >= 0; i--) after[i] = after[i + 1] * mixed[i];
-      let before = common * share;
-      differing.forEach((g, i) => {
-        values[g] += (a[g] - b[g]) * before * after[i + 1];
-        before *= mixed[i];
-      });
-    }
-  });
-  return values;
-}
-
-// Returns the factor of each column in the kernel value of centre m.
-function factors(z, m) {
-  const term = terms[program.shape];
-  const sums = new Array(program.columns.length).fill(0);
-  program.centres[m].forEach((c, j) => (sums[program.columnOf[j]] += term(z[j], c, j)));
-  return sums.map((sum) => Math.exp(-sum * (program.ratios ? program.ratios[m] : 1)));
-}
-
-// Returns nodes and weights of Gauss-Legendre quadrature on [0, 1], by Newton's method.
-const rules = new Map();
-function quadrature(n) {
-  if (rules.has(n)) return rules.get(n);
-  const rule = [];
-  for (let i = 0; i < n; i++) {
-    let x = Math.cos((Math.PI * (i + 0.75)) / (n + 0.5));
-    let slope = 1;
-    for (let step = 0; step < 20; step++) {
-      let [p, q] = [1, 0];
-      for (let k = 1; k <= n; k++) [p, q] = [((2 * k - 1) * x * p - (k - 1) * q) / k, p];
-      slope = (n * (x * p - q)) / (x * x - 1);
-      x -= p / slope;
-    }
-    rule.push([(x + 1) / 2, 1 / ((1 - x * x) * slope * slope)]);
-  }
-  rules.set(n, rule);
-  return rule;
-}
-
-function sampledValues(x, b) {
-  const n = x.length;
-  const orders = 50;
-  const values = new Array(n).fill(0);
-  let seed = 1;
-  for (let i = 0; i < 2 * orders; i++) {
-    const order = [...x.keys()];
-    for (let j = n - 1; j > 0; j--) {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      const k = Math.floor((seed / 2 ** 32) * (j + 1));
-      [order[j], order[k]] = [order[k], order[j]];
-    }
-    const mixed = [...b];
-    let before = scoreFeatures(features(mixed));
-    for (const g of i % 2 ? order.reverse() : order) {
-      mixed[g] = x[g];
-      const after = scoreFeatures(features(mixed));
-      values[g] += (after - before) / (2 * orders);
-      before = after;
-    }
-  }
-  return values;
+  return { base, values: rowOf(shares(x, b)), exact: program.exact };
 }
