@@ -234,7 +234,7 @@ def _plan_comparison(title: str, as_printed: dict) -> Callable:
             table = comparison_table(
                 title, as_printed, summaries, [*_not_run(request, summaries), *notes]
             )
-            goal = goal_table(f"{title.partition(':')[0]}: what is asked of it", goals, notes)
+            goal = goal_table(f"{title.partition(':')[0]}: goals", goals, notes)
             files = write_table(table, store.folder, request.what)
             files += write_table(goal, store.folder, f"{request.what}-goal")
             return _write_lines(store, compact_lines(summaries) + goal_lines(goals)) + files

@@ -112,7 +112,9 @@ def _parse_rows(content: bytes, layout: Layout, n_features: int):
         raise ValueError(f"it must have rows of {width} values")
     labels = np.array([row[layout.label].strip() for row in rows])
     outside = {layout.label % width, *layout.dropped}
-    features = [[value for place, value in enumerate(row) if place not in outside] for row in rows]
+    features = [
+        [value for column, value in enumerate(row) if column not in outside] for row in rows
+    ]
     return np.array(features, dtype=np.float64), labels
 
 

@@ -46,10 +46,10 @@ class Model:
 
 @dataclass(frozen=True)
 class Goal:
-    """A row: the printed values, our best model within a quarter, and our smallest that suffices.
+    """A row: the printed values, our best small model, and our smallest model that meets the goal.
 
-    ``smallest`` is None if no model within a quarter reaches the AUC; ``best`` is None if no model
-    is that small.
+    A small model has at most a quarter of the paper's centres. ``best`` is None if there is none.
+    ``smallest`` is None if no small model reaches the AUC.
     """
 
     data: str

@@ -85,7 +85,7 @@ class Method(Interface):
 class Pursuit:
     """Sparse Kernel AUC: a few pursuits per sigma, each at the middle of neighbouring values of C.
 
-    Every ``judged_every``-th retrained size is evaluated, and the last one.
+    Every ``scored_every``-th retrained size is scored, counted from the last.
     """
 
     C_pairs: tuple[float, ...]
@@ -94,13 +94,13 @@ class Pursuit:
     most_basis: int
     n_pursuits: int = 1
     structures: tuple[Structure, ...] = ((None, False),)
-    judged_every: int = 2
+    scored_every: int = 2
     package: str | None = None
 
     def grid(self) -> dict:
         """Return the paper's grid."""
         names = "C_pairs", "sigmas", "selection", "most_basis", "n_pursuits", "structures"
-        return _grid_of(self, *names, "judged_every")
+        return _grid_of(self, *names, "scored_every")
 
     def slices(self) -> tuple[Method, ...]:
         """Return one method per structure and sigma."""
@@ -136,7 +136,7 @@ class Pursuit:
             tuple(C_pair_of),
             base.selection.n_candidates,
             base.selection.retrain,
-            self.judged_every,
+            self.scored_every,
         )
         fold = RowFold(rows[:n_train], rows[n_train:])
         with warnings.catch_warnings():

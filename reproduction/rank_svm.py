@@ -42,13 +42,13 @@ def rank_svm_results(
             solutions[C_pair] = solve(
                 RankingProblem(gram, preferences, C_pair), tol=1e-3, max_iter=100
             )
-        coef = np.column_stack([solution.place.coef for solution in solutions.values()])
+        coef = np.column_stack([solution.point.coef for solution in solutions.values()])
         scores = gram.scores(part.X_test, coef)
     return {
         C_pair: RankSVMResult(
             auc(part.y_test, column),
             int(np.count_nonzero(solution.unpolished.coef)),
-            int(np.count_nonzero(solution.place.coef)),
+            int(np.count_nonzero(solution.point.coef)),
         )
         for (C_pair, solution), column in zip(solutions.items(), scores.T, strict=True)
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from skauc.validation import check_fraction, check_integer, check_positive
@@ -61,11 +63,10 @@ def make_islands(
     centres = 2.0 * random.standard_normal((n_islands, n_features))
     y = _labels(n_samples, positive_fraction, random)
     X = np.empty((n_samples, n_features), dtype)
-    for start in range(0, n_samples, _BLOCK_ROWS):
-        block = X[start : start + _BLOCK_ROWS]
+    for block, positive in _blocks(X, y):
         rows = random.standard_normal(block.shape)
         near = centres[random.integers(n_islands, size=len(block))] + width * rows
-        block[:] = np.where(y[start : start + len(block), None], near, 2.0 * rows)
+        block[:] = np.where(positive[:, None], near, 2.0 * rows)
     return X, y
 
 
@@ -118,15 +119,21 @@ def make_waves(
     directions /= np.linalg.norm(directions, axis=0)
     X = np.empty((n_samples, n_features), dtype)
     scores = np.empty(n_samples)
-    for start in range(0, n_samples, _BLOCK_ROWS):
-        block = X[start : start + _BLOCK_ROWS]
+    for block, own in _blocks(X, scores):
         block[:] = random.standard_normal(block.shape)
         wave, bowl, slope = (block @ directions).T
-        scores[start : start + len(block)] = np.sin(2 * wave) + bowl**2 / 2 + slope / 2
+        own[:] = np.sin(2 * wave) + bowl**2 / 2 + slope / 2
     scores += noise * random.standard_normal(n_samples)
     y = np.zeros(n_samples, dtype=bool)
     y[np.argsort(-scores, kind="stable")[: _n_positive(n_samples, positive_fraction)]] = True
     return X, y
+
+
+def _blocks(X: np.ndarray, column: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield blocks of rows with their part of a column, as views."""
+    for start in range(0, len(X), _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        yield X[block], column[block]
 
 
 def _check_shape(n_samples, n_features, positive_fraction) -> None:

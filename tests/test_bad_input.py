@@ -4,6 +4,7 @@ A refused fit leaves a fresh estimator unfitted and a fitted one as it was.
 """
 
 import re
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -59,6 +60,16 @@ def state_of(model):
     """Everything that a fit sets."""
     names = ("_model", "_models", "_state")
     return {name: v for name, v in vars(model).items() if name.endswith("_") or name in names}
+
+
+@contextmanager
+def note_on_failure(*case):
+    """Say in which case of a loop a test failed."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note("in the case of " + ", ".join(map(str, case)))
+        raise
 
 
 def assert_refused(estimator, fit, message, error=ValueError):
@@ -139,10 +150,11 @@ BAD_DATA = {
 }
 
 
-@every_estimator
 @pytest.mark.parametrize(("rows", "labels", "message"), BAD_DATA.values(), ids=BAD_DATA)
-def test_data(estimator, rows, labels, message):
-    assert_refused(estimator, lambda model: model.fit(rows, labels), message)
+def test_data(rows, labels, message):
+    for estimator in BATCH + ONLINE:
+        with note_on_failure(estimator):
+            assert_refused(estimator, lambda model: model.fit(rows, labels), message)
 
 
 @every_learner
@@ -154,7 +166,7 @@ def test_chunks_of_a_stream(learner):
         fresh, fitted = clone(learner), clone(learner).partial_fit(X, y, [0, 1])
         before = state_of(fitted)
         for model in (fresh, fitted):
-            with pytest.raises(ValueError, match=message):
+            with note_on_failure(name), pytest.raises(ValueError, match=message):
                 model.partial_fit(rows, labels, [0, 1])
         assert not state_of(fresh)
         assert all(state_of(fitted)[name] is before[name] for name in before)
@@ -218,15 +230,15 @@ BAD_WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("estimator", BATCH, ids=name_of)
 @pytest.mark.parametrize(("weights", "message"), BAD_WEIGHTS.values(), ids=BAD_WEIGHTS)
-def test_weights(estimator, weights, message):
-    assert_refused(estimator, lambda model: model.fit(X, y, sample_weight=weights), message)
+def test_weights(weights, message):
+    for estimator in BATCH:
+        with note_on_failure(estimator):
+            assert_refused(estimator, lambda model: model.fit(X, y, sample_weight=weights), message)
 
 
-@every_learner
-def test_online_learners_take_no_weights(learner):
-    assert not has_fit_parameter(learner, "sample_weight")
+def test_online_learners_take_no_weights():
+    assert not any(has_fit_parameter(learner, "sample_weight") for learner in ONLINE)
 
 
 # -- parameters -------------------------------------------------------------------------------
@@ -257,7 +269,7 @@ def choice(*words):
 KERNEL = {
     "C": positive("Larger values fit"),
     "kernel": choice("rbf", "laplacian", "polynomial", "linear"),
-    "gamma": ((0, -1.0, np.nan, np.inf, None), positive("Larger values make narrower")[1]),
+    "gamma": ((0, -1.0, np.nan, np.inf, None, True), positive("Larger values make narrower")[1]),
     "degree": integer("It is the power of"),
     "coef0": ((-1.0, np.nan, "1", None), "must be a finite number of at least 0; got {!r}. A neg"),
     "n_jobs": (
@@ -319,47 +331,37 @@ PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [(kind, name) for kind, names in PARAMETERS.items() for name in names],
-    ids=name_of,
-)
-def test_parameters(kind, name):
-    values, message = PARAMETERS[kind][name]
-    for value in values:
-        model = kind(**{name: value})
-        expected = re.escape(f"`{name}` {message.format(value)}")
-        assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
-        if hasattr(model, "partial_fit"):
-            with pytest.raises(InvalidParameterError, match=expected):
-                model.partial_fit(X, y, [0, 1])
-
-
 HUGE = 10**400  # Python does not convert it to a float
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        (kind, name)
-        for kind, names in PARAMETERS.items()
-        for name, (_, message) in names.items()
-        if "number" in message or "integer" in message
-    ],
-    ids=name_of,
-)
-def test_integers_that_no_float_can_hold(kind, name):
-    model = kind(**{name: HUGE})
-    expected = rf"`{name}` must be .*; got 1000000000\.\.\. \(401 characters\)\. "
-    assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
+def bad_values(kind):
+    """Yield the name of a parameter, a bad value for it, and the message."""
+    for name, (values, message) in PARAMETERS[kind].items():
+        for value in values:
+            yield name, value, re.escape(f"`{name}` {message.format(value)}")
+        if "number" in message or "integer" in message:
+            expected = rf"`{name}` must be .*; got 1000000000\.\.\. \(401 characters\)\. "
+            yield name, HUGE, expected
+
+
+@pytest.mark.parametrize("kind", PARAMETERS, ids=name_of)
+def test_parameters(kind):
+    for name, value, message in bad_values(kind):
+        model = kind(**{name: value})
+        with note_on_failure(name, repr(value)[:20]):
+            assert_refused(model, lambda model: model.fit(X, y), message, InvalidParameterError)
+            if hasattr(model, "partial_fit"):
+                with pytest.raises(InvalidParameterError, match=message):
+                    model.partial_fit(X, y, [0, 1])
 
 
 @pytest.mark.parametrize("estimator", BATCH[:2], ids=name_of)
-@pytest.mark.parametrize("value", [None, "x", {}, 0.5], ids=str)
-def test_verbose(estimator, value):
-    model = clone(estimator).set_params(verbose=value)
-    expected = re.escape(f"`verbose` must be an integer or a bool; got {value!r}. Use 0 to")
-    assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
+def test_verbose(estimator):
+    for value in (None, "x", {}, 0.5):
+        model = clone(estimator).set_params(verbose=value)
+        expected = re.escape(f"`verbose` must be an integer or a bool; got {value!r}. Use 0 to")
+        with note_on_failure(value):
+            assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
 
 
 SELECTION = {
@@ -381,12 +383,12 @@ def test_fields_of_a_selection(name):
         assert_refused(model, lambda model: model.fit(X, y), expected, InvalidParameterError)
 
 
-@pytest.mark.parametrize(
-    "estimator", [est for est in BATCH + ONLINE if hasattr(est, "random_state")], ids=name_of
-)
-def test_a_seed_that_is_none(estimator):
-    model = clone(estimator).set_params(random_state="x")
-    assert_refused(model, lambda model: model.fit(X, y), "'x' cannot be used to seed")
+def test_random_states():
+    seeded = [estimator for estimator in BATCH + ONLINE if hasattr(estimator, "random_state")]
+    for estimator in seeded:
+        model = clone(estimator).set_params(random_state="x")
+        with note_on_failure(estimator):
+            assert_refused(model, lambda model: model.fit(X, y), "'x' cannot be used to seed")
 
 
 def fails_at(size):
@@ -415,6 +417,11 @@ SPECIAL = {
             {},
             r"`gamma` must be a finite .* than 0; got 0\. Larg",
         ),
+        "gamma=['scale', 1]": (
+            {"gamma": ["scale", 1]},
+            {},
+            r"`gamma` must be a finite number greater than 0; got 'scale'",
+        ),
         "gamma=[]": ({"gamma": []}, {}, r"`gamma` must hold at least one width; got an empty seq"),
         "widths of another kernel": (
             {"gamma": [0.1, 1.0], "kernel": "laplacian"},
@@ -425,6 +432,11 @@ SPECIAL = {
             {"refine": True, "kernel": "laplacian"},
             {},
             r"`refine` .* kernel='rbf' .*; got kernel='laplacian'\. Use 'rbf' or refine=False",
+        ),
+        "refined function": (
+            {"refine": True, "kernel": lambda rows, centres: rows @ centres.T},
+            {},
+            r"`refine` moves centres along the gradient .* kernel='rbf' only; got .*Use 'rbf' or",
         ),
         "one positive, early_stopping": (
             {"early_stopping": True},
@@ -451,7 +463,7 @@ SPECIAL = {
         "widths": (
             {"gamma": [0.1, 1.0]},
             {},
-            r"`gamma` must be one width, 'scale' or 'auto'; got \[0\.1, 1\.0\]\. SparseKernelAUC",
+            r"`gamma` must be one width, 'scale' or 'auto'; got \[0\.1, 1\.0\]\. Choose one",
         ),
         "memory for less than two blocks": (
             {"cache_size": 0.01},
@@ -512,8 +524,8 @@ SPECIAL = {
         "widths": (
             {"gamma": [0.1, 1.0], "kernel": "rbf"},
             {},
-            r"`gamma` must be one width; got \[0\.1, 1\.0\]\. Choose one by cross-validation, or "
-            "use SparseKernelAUC",
+            r"`gamma` must be one width, 'scale' or 'auto'; got \[0\.1, 1\.0\]\. Choose one by "
+            "cross-validation, or use SparseKernelAUC",
         ),
         "overflow": ({}, {"X": 1e200 * X}, OVERFLOW),
         "overflow of a polynomial": (
@@ -554,18 +566,18 @@ def test_errors_are_value_errors_of_their_own():
 # -- streams ----------------------------------------------------------------------------------
 
 
-@every_learner
-def test_the_first_call_needs_classes(learner):
+def test_the_first_call_needs_classes():
     message = r"`classes` must be given in the first call .*; got None\. Pass both labels"
-    with pytest.raises(InvalidParameterError, match=message):
-        clone(learner).partial_fit(X, y)
+    for learner in ONLINE:
+        with note_on_failure(learner), pytest.raises(InvalidParameterError, match=message):
+            clone(learner).partial_fit(X, y)
 
 
-@pytest.mark.parametrize("classes", [[0], [0, 0], [0, 1, 2], []], ids=str)
-def test_classes_are_two(classes):
+def test_there_are_two_classes():
     message = r"`classes` must hold two different labels; got \[.*\]\. Pass both labels"
-    with pytest.raises(InvalidParameterError, match=message):
-        OPAUC().partial_fit(X, y, classes=classes)
+    for classes in ([0], [0, 0], [0, 1, 2], []):
+        with note_on_failure(classes), pytest.raises(InvalidParameterError, match=message):
+            OPAUC().partial_fit(X, y, classes=classes)
 
 
 def test_classes_have_one_dimension():
@@ -602,7 +614,7 @@ OVERFLOWING = [
 
 @pytest.mark.parametrize(("learner", "rows"), OVERFLOWING, ids=lambda value: str(value)[:20])
 def test_learners_that_overflow(learner, rows):
-    """SAdaOAM's weights stay finite: only its state tells."""
+    """The weights of SAdaOAM stay finite, but not its state."""
     model = clone(learner).partial_fit(X[:1], y[:1], [0, 1])
     before = state_of(model)
     message = r"The coefficients of \w+ overflowed\. Scale the features, .* or use smaller steps"
@@ -619,6 +631,11 @@ def test_learners_that_overflow(learner, rows):
 @pytest.fixture(scope="module")
 def fitted():
     return {type(estimator): clone(estimator).fit(X, y) for estimator in BATCH + ONLINE}
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    return KernelRankSVM(max_iter=100, tol=0.1).fit(X, GRADES, QID)
 
 
 BAD_ROWS = {
@@ -642,7 +659,7 @@ def test_rows_that_cannot_be_scored(fitted, estimator):
         methods.append("staged_decision_function")
     for rows, message in BAD_ROWS.values():
         for method in methods:
-            with pytest.raises(ValueError, match=message):
+            with note_on_failure(method), pytest.raises(ValueError, match=message):
                 list(getattr(model, method)(rows))
     if hasattr(model, "partial_fit"):
         with pytest.raises(ValueError, match=r"X has 3 features, but \w+ is expecting 4"):
@@ -673,8 +690,7 @@ def test_labels_that_cannot_be_scored(fitted, estimator):
         ((X, GRADES, QID, np.ones(7)), r"`sample_weight` must be as long as .*; got 7 and 120"),
     ],
 )
-def test_grades_that_cannot_be_scored(arguments, message):
-    ranker = KernelRankSVM(max_iter=100, tol=0.1).fit(X, GRADES, QID)
+def test_grades_that_cannot_be_scored(ranker, arguments, message):
     with pytest.raises(ValueError, match=message):
         ranker.score(*arguments)
 
@@ -687,8 +703,8 @@ def test_predicting_needs_a_fit(estimator):
             getattr(clone(estimator), method)(*arguments)
 
 
-def test_the_last_fit_still_scores():
-    """One fit, seen from outside, in place of the state that all other tests compare."""
+def test_a_refused_fit_keeps_the_scores_of_the_last_one():
+    """All other tests compare the attributes; this one compares scores."""
     rows = np.c_[X, X]
     model = SparseKernelAUC(4, random_state=0).fit(rows, np.array(["no", "yes"])[y])
     before = model.decision_function(rows)

@@ -40,3 +40,13 @@ def test_a_class_of_someone_else_has_no_link_to_us():
 
     Mine.__module__ = "elsewhere"
     assert docs_url() not in Mine()._repr_html_()
+
+
+def test_a_centre_is_never_called_by_another_name():
+    """Tables of the paper's results, which have the paper's words, are left out."""
+    root = Path(__file__).parents[1]
+    pages = [*root.glob("src/**/*.py"), *root.glob("docs/*.md"), *root.glob("docs/guide/*.md")]
+    texts = {
+        page: page.read_text(encoding="utf-8").lower() for page in [*pages, root / "README.md"]
+    }
+    assert [str(page) for page, text in texts.items() if "basis function" in text] == []

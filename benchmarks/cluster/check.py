@@ -23,7 +23,7 @@ from distributed import Client, LocalCluster
 
 from benchmarks.cluster.cost import TASKS, Cluster, Measured, fit_seconds, network_seconds
 from benchmarks.cluster.slow_link import address, hosts, inside, packet_size
-from benchmarks.cluster.traffic import make_rows, measure, rows_on_workers, seconds_a_task
+from benchmarks.cluster.traffic import make_rows, measure, rows_on_workers, seconds_per_task
 from skauc import SparseKernelAUC
 
 N_ROWS, N_BASIS = 200_000, 16
@@ -75,7 +75,7 @@ def measure_pieces(client: Client, *sizes: str) -> dict:
     numbers = [tuple(map(int, size.split("x"))) for size in sizes]
     SparseKernelAUC(4, random_state=0).fit(*rows_on_workers(FEW_ROWS))
     return {
-        "seconds_a_task": seconds_a_task(client, 300),
+        "seconds_per_task": seconds_per_task(client, 300),
         "pieces": [measure(client, *size, repeats=4) for size in numbers],
     }
 
@@ -110,7 +110,7 @@ def constants(work_sizes: tuple[str, ...]) -> dict:
         found["hops"][kind] = {
             n: _hops(kind, n, near[n]["pieces"][0], far[n]["pieces"][0], margins) for n in near
         }
-    found["seconds_a_task"] = near[2]["seconds_a_task"]
+    found["seconds_per_task"] = near[2]["seconds_per_task"]
     found["iterations"] = float(np.mean([record.n_iter for record in model.path_]))
     return {**found, "margins": margins}
 

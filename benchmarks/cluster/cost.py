@@ -80,7 +80,7 @@ class Measured:
     per_row: dict[str, list[tuple[int, float]]]
     overhead: dict[str, dict[int, float]]
     hops: dict[str, dict[int, float]]
-    seconds_a_task: float
+    seconds_per_task: float
     iterations: float
     margins: float
 
@@ -140,7 +140,7 @@ def piece_seconds(measured: Measured, cluster: Cluster, kind: str, n_rows: int, 
     known = min(cluster.n_workers, 2)
     extra_blocks = BLOCKS_PER_THREAD * (cluster.n_workers - known)
     overhead = measured.overhead[kind][known] / min(cluster.speed, 1.0)
-    overhead += extra_blocks * TASKS[kind] * measured.seconds_a_task
+    overhead += extra_blocks * TASKS[kind] * measured.seconds_per_task
     hops = measured.hops[kind][known]
     hops += HOPS_A_LEVEL * REDUCTIONS[kind] * (cluster.n_levels - 1)
     work = measured.work(kind, m) * n_rows / cluster.n_workers / cluster.speed

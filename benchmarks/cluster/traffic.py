@@ -154,7 +154,7 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
     return results
 
 
-def seconds_a_task(client: Client, n_tasks: int = 2000) -> float:
+def seconds_per_task(client: Client, n_tasks: int = 2000) -> float:
     """Return the scheduler's time per empty task."""
     started = time.perf_counter()
     wait(client.map(str, range(n_tasks), pure=False))
@@ -218,7 +218,7 @@ def main(path: str, *sizes: str) -> None:
     fits = [int(size) for size in sizes if "x" not in size]
     results = {"traffic": [], "fits": []}
     with start() as cluster, Client(cluster) as client:
-        results["seconds_a_task"] = seconds_a_task(client)
+        results["seconds_per_task"] = seconds_per_task(client)
         for n_rows, n_basis in pairs if sizes else TRAFFIC:
             results["traffic"].append(measure(client, n_rows, n_basis))
             print(json.dumps(results["traffic"][-1]), flush=True)

@@ -38,7 +38,7 @@ from skauc.solvers.trust_region import iterate
 class InFunctionSpace:
     """The problem of `skauc.rank_svm.problem`, counting conjugate-gradient steps."""
 
-    n_products_a_step = 1
+    n_products_per_step = 1
 
     def __init__(self, problem: RankingProblem):
         self.problem = problem
@@ -53,43 +53,43 @@ class InFunctionSpace:
     def inner(self, left, right):
         return self.problem.inner(left, right)
 
-    def slopes(self, place, direction):
-        return self.problem.slopes(place, direction)
+    def slopes(self, point, direction):
+        return self.problem.slopes(point, direction)
 
-    def derivative(self, place):
-        return place.gradient[1]
+    def derivative(self, point):
+        return point.gradient[1]
 
-    def hessian_product(self, place, vector):
+    def hessian_product(self, point, vector):
         self.n_steps += 1
-        return self.problem.hessian_product(place, vector)
+        return self.problem.hessian_product(point, vector)
 
 
 class ByCoefficients(InFunctionSpace):
     """The same in the Euclidean inner product of beta, as in Kuo, Lee and Lin."""
 
-    n_products_a_step = 2
+    n_products_per_step = 2
 
     def start(self):
         return np.zeros(self.problem.gram.n_rows)
 
     def at(self, coef):
-        place = self.problem.at(self.problem.function(coef))
+        point = self.problem.at(self.problem.function(coef))
         return SimpleNamespace(
-            vector=coef, value=place.value, gradient=place.gradient[1], place=place
+            vector=coef, value=point.value, gradient=point.gradient[1], point=point
         )
 
     def inner(self, left, right):
         return float(left @ right)
 
-    def slopes(self, place, coef):
-        return self.problem.slopes(place.place, self.problem.function(coef))
+    def slopes(self, point, coef):
+        return self.problem.slopes(point.point, self.problem.function(coef))
 
-    def derivative(self, place):
-        return place.gradient
+    def derivative(self, point):
+        return point.gradient
 
-    def hessian_product(self, place, coef):
+    def hessian_product(self, point, coef):
         self.n_steps += 1
-        return self.problem.hessian_product(place.place, self.problem.function(coef))[1]
+        return self.problem.hessian_product(point.point, self.problem.function(coef))[1]
 
 
 def count_products(walked: InFunctionSpace) -> tuple[int, int, float]:
@@ -97,14 +97,14 @@ def count_products(walked: InFunctionSpace) -> tuple[int, int, float]:
 
     Products for gradients are counted; other work of an iteration is not.
     """
-    places = iterate(walked, walked.start())
-    place = next(places)
-    goal = 1e-3 * np.linalg.norm(walked.derivative(place))
+    points = iterate(walked, walked.start())
+    point = next(points)
+    goal = 1e-3 * np.linalg.norm(walked.derivative(point))
     n_iter = 0
-    while np.linalg.norm(walked.derivative(place)) > goal:
-        place = next(places)
+    while np.linalg.norm(walked.derivative(point)) > goal:
+        point = next(points)
         n_iter += 1
-    return n_iter, walked.n_products_a_step * walked.n_steps + n_iter + 1, place.value
+    return n_iter, walked.n_products_per_step * walked.n_steps + n_iter + 1, point.value
 
 
 def print_products() -> None:
@@ -155,25 +155,25 @@ class NumPyProblem:
         return float(left[0] @ right[1])
 
     def at(self, vector):
-        return NumPyPlace(self, vector)
+        return NumPyPoint(self, vector)
 
-    def hessian_product(self, place, vector):
+    def hessian_product(self, point, vector):
         coef, scores = vector
-        curved = place.partners * scores - place.partner_sums(scores)
+        curved = point.partners * scores - point.partner_sums(scores)
         return self.function(coef + self.C_pair * curved)
 
-    def slopes(self, place, direction):
+    def slopes(self, point, direction):
         scores = direction[1]
-        curved = place.partners * scores - place.partner_sums(scores)
-        slope = self.inner(place.vector, direction) + self.C_pair * (place.residual @ scores)
+        curved = point.partners * scores - point.partner_sums(scores)
+        slope = self.inner(point.vector, direction) + self.C_pair * (point.residual @ scores)
         return slope, self.inner(direction, direction) + self.C_pair * (curved @ scores)
 
-    def polish(self, place):
-        coef = -self.C_pair * place.residual
-        return self.at(np.stack((coef, place.vector[1] - place.gradient[1])))
+    def polish(self, point):
+        coef = -self.C_pair * point.residual
+        return self.at(np.stack((coef, point.vector[1] - point.gradient[1])))
 
 
-class NumPyPlace:
+class NumPyPoint:
     """Sorted scores: violating partners are a tail or head of the other class."""
 
     def __init__(self, problem, vector):
@@ -214,12 +214,12 @@ def fit_numpy(X, y, gamma, C, dtype) -> dict:
     """Fit the NumPy problem by the same trust-region method to the same rule."""
     problem = NumPyProblem(X, y, gamma, C, dtype)
     first = None
-    for place in iterate(problem, np.zeros((2, len(y)))):
-        length = np.linalg.norm(place.gradient[1])
+    for point in iterate(problem, np.zeros((2, len(y)))):
+        length = np.linalg.norm(point.gradient[1])
         first = length if first is None else first
         if length <= 1e-3 * first:
-            polished = problem.polish(place)
-            if polished.value <= (1 + POLISHING_LOSS) * place.value:
+            polished = problem.polish(point)
+            if polished.value <= (1 + POLISHING_LOSS) * point.value:
                 break
     return {"objective": polished.value, "support": int(np.count_nonzero(polished.vector[0]))}
 

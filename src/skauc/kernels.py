@@ -18,7 +18,12 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from skauc.data.statistics import feature_statistics, overall_variance, warn_if_unscaled
+from skauc.data.statistics import (
+    feature_statistics,
+    overall_variance,
+    warn_if_far_from_zero,
+    warn_if_unscaled,
+)
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.scratch import ScratchArrays
 from skauc.support import quiet_overflow
@@ -32,12 +37,10 @@ from skauc.validation import (
 )
 
 Rows: TypeAlias = np.ndarray | sparse.csr_array
-Columns: TypeAlias = Callable[[Rows], np.ndarray]
+KernelColumns: TypeAlias = Callable[[Rows], np.ndarray]
 
 # Makes new arrays, with NumPy only.
-PLAIN = ScratchArrays()
-
-KERNELS = ("rbf", "laplacian", "polynomial", "linear")
+NEW_ARRAYS = ScratchArrays()
 
 # Above this squared distance between a centre and the origin of a block, in units of 1/gamma, the
 # exponent of the augmented product loses more than 5 of the 7 digits of float32: use float64.
@@ -49,7 +52,7 @@ _FLOAT64_REACH = 1024.0
 class Kernel(Protocol):
     """The interface of a kernel."""
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return the function that maps rows to the block k(row, centre).
 
         Values have the given type if that is precise enough, and float64 otherwise. They may be in
@@ -70,7 +73,7 @@ class RBF:
     gamma: float | np.ndarray
     scales: np.ndarray | None = None
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Prepare the centres for one matrix product and one exponential per block of rows."""
         if sparse.issparse(centres):
             return _sparse_rbf(self.gamma, self.scales, centres, dtype)
@@ -134,7 +137,7 @@ def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
     return centres[nearest, np.arange(centres.shape[1])]
 
 
-def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) -> Columns:
+def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) -> KernelColumns:
     centred = CentredRBF.of(kernel, centres, dtype)
     origin, root, right = centred.origin, centred.root, centred.right
     if right is None:
@@ -160,7 +163,7 @@ def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) 
     return block
 
 
-def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> Columns:
+def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> KernelColumns:
     """Compute products in float64, because sparse rows are not shifted."""
 
     def scaled(rows):
@@ -189,7 +192,7 @@ class Laplacian:
 
     gamma: float
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return a function of the city-block distances of scikit-learn."""
 
         def block(rows: Rows) -> np.ndarray:
@@ -214,7 +217,7 @@ class Polynomial:
     degree: int
     coef0: float
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: self._power(_inner(rows, centres))
 
@@ -232,7 +235,7 @@ class Polynomial:
 class Linear:
     """k(x, z) = x.z."""
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return a function of inner products, in float64 because values have any magnitude."""
         return lambda rows: _inner(rows, centres)
 
@@ -259,7 +262,7 @@ class CallableKernel:
 
     function: Callable
 
-    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = PLAIN) -> Columns:
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
         """Return the function with fixed centres and a check of the result."""
         return lambda rows: self._checked(rows, centres)
 
@@ -283,6 +286,16 @@ class CallableKernel:
         return values
 
 
+# The kernels that have a name, in the order in which messages list them.
+KERNEL_TYPES: dict[str, type] = {
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "polynomial": Polynomial,
+    "linear": Linear,
+}
+KERNELS = tuple(KERNEL_TYPES)
+
+
 def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> list[Kernel]:
     """Build the named kernel once per gamma, or wrap a callable."""
     if callable(kernel):
@@ -292,19 +305,20 @@ def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> l
         return [Polynomial(gammas[0], degree, coef0)]
     if kernel == "linear":
         return [Linear()]
-    return [(RBF if kernel == "rbf" else Laplacian)(gamma) for gamma in gammas]
+    return [KERNEL_TYPES[kernel](gamma) for gamma in gammas]
 
 
 def make_kernel(kernel, data, *, gamma, degree: int, coef0: float, names=None) -> Kernel:
     """Build one kernel for weighted rows whose features have these names.
 
     Only kernels with a gamma need the spread of the features. They also mix features, so there is
-    a warning if the spreads differ too much.
+    a warning if the spreads differ too much, or if products of the rows lose their digits.
     """
     if kernel not in ("rbf", "laplacian", "polynomial"):
         return make_kernels(kernel, gammas=[], degree=degree, coef0=coef0)[0]
     mean, variance = feature_statistics(data)
     warn_if_unscaled(mean, np.sqrt(variance), names)
+    warn_if_far_from_zero(kernel, mean, np.sqrt(variance), is_sparse=sparse.issparse(data.X))
     gammas = resolve_gammas(gamma, kernel, data)
     return make_kernels(kernel, gammas=gammas, degree=degree, coef0=coef0)[0]
 
@@ -328,7 +342,7 @@ def check_gamma(kernel, gamma) -> None:
         check_choice("gamma", gamma, ("scale", "auto"))
         return
     if not is_sequence(gamma):
-        check_positive("gamma", gamma, "Larger values make narrower basis functions.")
+        check_positive("gamma", gamma, "Larger values make narrower kernels.")
         return
     if kernel != "rbf":
         raise InvalidParameterError(
@@ -341,7 +355,7 @@ def check_gamma(kernel, gamma) -> None:
             "that differ by a factor of 5."
         )
     for value in gamma:
-        check_positive("gamma", value, "Larger values make narrower basis functions.")
+        check_positive("gamma", value, "Larger values make narrower kernels.")
 
 
 def resolve_gammas(gamma, kernel, data) -> list[float]:

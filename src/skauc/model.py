@@ -37,6 +37,19 @@ class Model:
         centres, none = np.zeros((0, len(coef))), np.zeros(0)
         return cls(Linear(), centres, none.astype(np.int64), none, coef, intercept, 0)
 
+    @classmethod
+    def of_support(
+        cls,
+        kernel: Kernel,
+        rows: Rows,
+        indices: np.ndarray,
+        coef: np.ndarray,
+        intercept: float = 0.0,
+    ) -> Model:
+        """Return the model whose centres are the rows with a non-zero coefficient."""
+        support = np.flatnonzero(coef)
+        return cls(kernel, rows[support], indices[support], coef[support], None, intercept, 0)
+
     @property
     def n_numbers(self) -> int:
         """The number of numbers in the model: centres, coefficients, scales, ranks and axes."""

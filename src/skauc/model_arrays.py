@@ -14,25 +14,10 @@ from scipy import sparse
 
 from skauc.archive import ArchiveError, checked_array, is_integer, require
 from skauc.feature_map import SCALINGS, FeatureMap, RankScaling
-from skauc.kernels import (
-    RBF,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Rows,
-    as_rbf,
-    is_sparse,
-)
+from skauc.kernels import KERNEL_TYPES, Kernel, Rows, as_rbf, is_sparse
 from skauc.model import Model, PathRecord
 from skauc.validation import is_finite, is_number
 
-KERNELS: dict[str, type] = {
-    "rbf": RBF,
-    "laplacian": Laplacian,
-    "polynomial": Polynomial,
-    "linear": Linear,
-}
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _DOUBLE = (np.dtype(np.float64),)
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
@@ -86,9 +71,13 @@ def _basis_to_arrays(model: Model, suffix: str, arrays: Arrays) -> dict[str, Any
     """Add the kernel and the centres of a model to the arrays."""
     arrays[f"indices{suffix}"] = np.asarray(model.indices)
     kernel = _kernel_to_arrays(model.kernel, suffix, arrays)
-    centres = model.centres
-    header = {"kernel": kernel, "dtype": centres.dtype.name, "is_sparse": sparse.issparse(centres)}
-    if not sparse.issparse(centres):
+    return {"kernel": kernel, **centres_to_arrays(model.centres, suffix, arrays)}
+
+
+def centres_to_arrays(centres: Rows, suffix: str, arrays: Arrays) -> dict[str, Any]:
+    """Add centres to the arrays, under names that end in the suffix, and return their header."""
+    header = {"dtype": centres.dtype.name, "is_sparse": is_sparse(centres)}
+    if not is_sparse(centres):
         arrays[f"centres{suffix}"] = _in_half(centres)
         return header
     for part in ("data", "indices", "indptr"):
@@ -97,11 +86,11 @@ def _basis_to_arrays(model: Model, suffix: str, arrays: Arrays) -> dict[str, Any
 
 
 def _kernel_to_arrays(kernel: Kernel, suffix: str, arrays: Arrays) -> dict[str, Any]:
-    names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
+    names = [name for name, kind in KERNEL_TYPES.items() if type(kernel) is kind]
     if not names:
         raise ArchiveError(
             "A model whose `kernel` is a function cannot be stored, because files never hold "
-            f"code. Use one of the kernels {', '.join(KERNELS)}."
+            f"code. Use one of the kernels {', '.join(KERNEL_TYPES)}."
         )
     header: dict[str, Any] = {"name": names[0]}
     for name, value in vars(kernel).items():
@@ -196,10 +185,15 @@ def _basis_from_arrays(header: dict, suffix: str, arrays: Arrays, n_features: in
     indices = arrays[f"indices{suffix}"]
     checked_array(indices, _INTEGERS, (indices.size,), "the indices of its centres are")
     shape = (len(indices), n_features)
-    read = _sparse_centres if header["is_sparse"] else _dense_centres
-    centres = read(header, suffix, arrays, shape)
+    centres = centres_from_arrays(header, suffix, arrays, shape)
     kernel = _kernel_from_arrays(header["kernel"], suffix, arrays, shape)
     return Model(kernel, centres, indices, np.zeros(0), None, 0.0, 0)
+
+
+def centres_from_arrays(header: dict, suffix: str, arrays: Arrays, shape: tuple[int, int]) -> Rows:
+    """Return the centres that `centres_to_arrays` took apart."""
+    read = _sparse_centres if header["is_sparse"] else _dense_centres
+    return read(header, suffix, arrays, shape)
 
 
 def _dense_centres(header: dict, suffix: str, arrays: Arrays, shape: tuple[int, int]) -> np.ndarray:
@@ -230,7 +224,7 @@ def _kernel_from_arrays(
     header: dict, suffix: str, arrays: Arrays, shape: tuple[int, int]
 ) -> Kernel:
     parameters = dict(header)
-    kind = KERNELS[parameters.pop("name")]
+    kind = KERNEL_TYPES[parameters.pop("name")]
     n_centres, n_features = shape
     if f"gamma{suffix}" in arrays:
         gamma = checked_array(arrays[f"gamma{suffix}"], _DOUBLE, (n_centres,), "its gamma is")

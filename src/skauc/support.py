@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 # The increment of SplitMix64.
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
@@ -47,7 +47,7 @@ def mix_bits(bits):
     return bits ^ (bits >> np.uint64(31))
 
 
-class cached_property(Generic[Value]):  # noqa: N801 - a decorator
+class cached_property(Generic[_Value]):  # noqa: N801 - a decorator
     """`functools.cached_property` without the lock that it has before Python 3.12.
 
     That lock is shared by all instances of a class. It makes fits in several threads wait for each
@@ -55,17 +55,17 @@ class cached_property(Generic[Value]):  # noqa: N801 - a decorator
     lock two threads may compute the same value twice.
     """
 
-    def __init__(self, function: Callable[[Any], Value]):
+    def __init__(self, function: Callable[[Any], _Value]):
         self.function, self.__doc__ = function, function.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     @overload
-    def __get__(self, instance: None, owner: type | None = None) -> cached_property[Value]: ...
+    def __get__(self, instance: None, owner: type | None = None) -> cached_property[_Value]: ...
 
     @overload
-    def __get__(self, instance: object, owner: type | None = None) -> Value: ...
+    def __get__(self, instance: object, owner: type | None = None) -> _Value: ...
 
     def __get__(self, instance, owner=None):
         """Compute the value and store it in the instance, where it is found from then on."""

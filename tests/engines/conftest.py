@@ -36,20 +36,18 @@ def device(monkeypatch):
     return os.environ["SKAUC_GPU_DEVICE"]
 
 
-@pytest.fixture(
-    params=["cpu-exact", "cpu-large", "gpu-exact", "gpu-large", "cluster", "cluster-gpu"]
-)
+@pytest.fixture(params=["cpu-exact", "cpu-large", "gpu-exact", "gpu-large", "cluster"])
 def engine_case(request):
-    """Force the mode that the number of rows would choose."""
+    """Force the mode that the number of rows would choose.
+
+    A cluster whose workers compute on devices is compared with the CPU engine in test_cluster.py.
+    """
     exact = request.param.endswith("exact")
     with ExitStack() as stack:
         stack.enter_context(size_policy(SizePolicy(exact_rows=10**9 if exact else 0)))
         case = exact, 1e-10 if exact else 2e-5, stack
         if request.param == "cluster":
             yield ClusterCase(*case, request.getfixturevalue("client"))
-        elif request.param == "cluster-gpu":
-            device = request.getfixturevalue("device")
-            yield ClusterCase(*case, request.getfixturevalue("client"), device)
         elif request.param.startswith("gpu"):
             yield GPUCase(*case, request.getfixturevalue("device"))
         else:

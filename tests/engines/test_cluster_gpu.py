@@ -49,9 +49,8 @@ def as_dask(X, y):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"linear_term": True, "gamma": [0.02, 0.1]},
-        {"selection": Selection("greedy", solver="cg"), "early_stopping": True},
-        {"refine": 6},
+        {"linear_term": True, "gamma": [0.02, 0.1], "early_stopping": True},
+        {"selection": Selection("greedy", solver="cg"), "refine": 6},
     ],
     ids=str,
 )

@@ -44,6 +44,38 @@ def test_there_is_one_task_per_added_centre():
     assert [model.n_basis_ for model in listener.models] == list(range(1, 9))
 
 
+@pytest.mark.parametrize("refine", [3, True])
+def test_there_is_one_task_per_step_of_refinement(callback, refine):
+    """The largest number of tasks is known from the start. Steps come between centres."""
+
+    class Counter(Listener):
+        def __init__(self):
+            super().__init__()
+            self.tasks, self.totals = [], []
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+            if context.parent is not None:
+                self.tasks.append(context.task_name)
+                self.totals.append(context.parent.max_subtasks)
+
+    counter = Counter()
+    model = make(16, refine=refine).set_callbacks(counter).fit(X, y)
+    assert counter.tasks.count("centre") == 16
+    n_sizes = sum(record.is_refined for record in model.path_)
+    assert n_sizes > 1
+    assert "refinement step" in counter.tasks[: counter.tasks.index("centre", 15)]
+    assert counter.tasks[-1] == "refinement step"
+    assert counter.totals == sorted(counter.totals, reverse=True)
+    assert counter.totals[0] >= len(counter.tasks)
+    assert refine is True or counter.totals[0] == 16 + 2 * (n_sizes - 1) + 6
+
+
+def test_lines_are_printed_during_refinement(monkeypatch, capsys):
+    monkeypatch.setattr("skauc.sparse.progress.STEP_LINE_SECONDS", 0.0)
+    make(refine=3, verbose=1).fit(X, y)
+    assert "refining 8 centres: step 2 of at most 3\n" in capsys.readouterr().out
+
+
 def test_a_basis_that_ends_early_has_fewer_tasks():
     listener = Listener()
     model = make(8, kernel="linear").set_callbacks(listener).fit(X[:, :3], y)

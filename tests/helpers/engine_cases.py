@@ -81,15 +81,13 @@ class ClusterCase(EngineCase):
     """The cluster engine, with uneven blocks."""
 
     client: object
-    device: str | None = None
 
     def place(self, toy):
         n_rows = len(toy.positive)
-        return put_on(self.client, toy, [0, 1, n_rows // 3, n_rows // 2, n_rows], self.device)
+        return put_on(self.client, toy, [0, 1, n_rows // 3, n_rows // 2, n_rows])
 
     def line(self, toy, values):
         return line_of(toy, values)
 
-    def states(self, state) -> list[BlockState | HostState]:
-        states = fetch_states(state)
-        return states if self.device is None else [HostState(part) for part in states]
+    def states(self, state) -> list[BlockState]:
+        return fetch_states(state)

@@ -23,6 +23,7 @@ class Listener:
     def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
         if context.task_name == "fit":
             self.final = fitted_estimator
+        if context.task_name in ("fit", "refinement step"):
             return False
         return self(fitted_estimator, len(self.models) + 1, context.parent.max_subtasks)
 

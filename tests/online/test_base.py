@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skauc import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
-from skauc.online import base
 
 X, y = make_classification(300, 5, class_sep=0.6, flip_y=0.1, n_redundant=0, random_state=0)
 
@@ -58,9 +57,9 @@ def test_pieces_equal_one_pass(learner, cuts):
 
 
 @all_learners
-def test_blocks_do_not_show(learner, monkeypatch):
+def test_the_size_of_blocks_does_not_matter(learner, use_sizes):
     whole = in_pieces(learner, [])
-    monkeypatch.setattr(base, "_BLOCK", 1)
+    use_sizes(float64_block=1)
     assert_same(in_pieces(learner, []), whole)
 
 

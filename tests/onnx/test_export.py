@@ -1,6 +1,7 @@
 """ONNX: onnxruntime gives the scores, labels and probabilities of the fitted model."""
 
 import sys
+from functools import cache
 
 import numpy as np
 import onnx
@@ -88,7 +89,6 @@ MODELS = {
         CalibratedClassifierCV(small(), ensemble=False), cv=3
     ),
     "fixed": FixedThresholdClassifier(small(), threshold=0.25),
-    "frozen": CalibratedClassifierCV(FrozenEstimator(small().fit(X, WORDS)), ensemble=False),
     "structural": StructuralAUC(C=0.1),
     "structural rbf": StructuralAUC(C=0.1, kernel="rbf"),
     "rank svm": make_pipeline(StandardScaler(), KernelRankSVM()),
@@ -100,15 +100,27 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
+@cache
+def fitted(name):
+    return MODELS[name].fit(X, WORDS)
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_scores_and_labels_are_those_of_the_model(name, precision):
-    model = MODELS[name].fit(X, WORDS)
-    found = run(to_onnx(model, precision=precision), {"X": X.astype(precision)})
+def test_scores_and_labels_are_those_of_the_model(name):
+    model = fitted(name)
     output, values = expected(model, X)
-    assert list(found) == ["label", output]
-    assert found[output].dtype == precision
-    assert_allclose(found[output], values, atol=1e-5 if precision == "float32" else 1e-10)
+    for precision, atol in (("float32", 1e-5), ("float64", 1e-10)):
+        found = run(to_onnx(model, precision=precision), {"X": X.astype(precision)})
+        assert list(found) == ["label", output]
+        assert found[output].dtype == precision
+        assert_allclose(found[output], values, atol=atol)
+        assert_array_equal(found["label"], model.predict(X))
+
+
+def test_calibration_of_a_frozen_model():
+    model = CalibratedClassifierCV(FrozenEstimator(fitted("rbf")), ensemble=False).fit(X, WORDS)
+    found = run(to_onnx(model, precision="float64"), {"X": X})
+    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-10)
     assert_array_equal(found["label"], model.predict(X))
 
 
@@ -166,6 +178,16 @@ def test_ranks_at_their_knots_between_and_beyond_them(precision):
     found = run(to_onnx(model, precision=precision), {"X": new})["scores"][:, 0]
     values = model.decision_function(new.astype(np.float64))
     assert_allclose(found, values, atol=1e-5 if precision == "float32" else 1e-12)
+
+
+def test_ranks_of_denormal_and_of_huge_values():
+    """The slopes between knots overflow in the first column, their distances in the second."""
+    rows = np.column_stack((5e-324 * np.round(100 * X[:, 0]), 1.7e308 * np.tanh(X[:, 1]), X[:, 2]))
+    model = small(scaling="rank", linear_term=True).fit(rows, Y)
+    knots = model.scaling_.ranks.knots
+    new = np.vstack((rows, knots, knots[1:] / 2 + knots[:-1] / 2, [[5e-324, -1.7e308, 0.0]]))
+    found = run(to_onnx(model, precision="float64"), {"X": new})["scores"][:, 0]
+    assert_allclose(found, model.decision_function(new), atol=1e-10)
 
 
 def test_a_graph_over_ranks_holds_nothing_larger_than_the_rows():
@@ -232,7 +254,7 @@ def test_dates():
 @pytest.mark.parametrize("name", ["rbf", "scaled", "sigmoid"])
 def test_skl2onnx_itself_converts_pipelines_of_ones_own(name):
     register_converters()
-    model = MODELS[name].fit(X, WORDS)
+    model = fitted(name)
     rows = X.astype(np.float32)
     graph = skl2onnx.to_onnx(model, rows[:1], options={"zipmap": False}, target_opset=17)
     label, columns = run(graph, {"X": rows}).values()
@@ -242,33 +264,33 @@ def test_skl2onnx_itself_converts_pipelines_of_ones_own(name):
 
 
 BAD = [
-    (small(), {}, NotFittedError, "not fitted"),
+    (small, {}, NotFittedError, "not fitted"),
     (
-        small().fit(X, Y),
+        lambda: fitted("rbf"),
         {"precision": "half"},
         InvalidParameterError,
         "one of 'float32', 'float64'",
     ),
     (
-        small(kernel=rbf_kernel).fit(X, Y),
+        lambda: small(2, kernel=rbf_kernel).fit(X[:40], Y[:40]),
         {},
         InvalidParameterError,
         "whose `kernel` is a function cannot",
     ),
     (
-        LogisticRegression().fit(X, Y),
+        lambda: LogisticRegression().fit(X, Y),
         {},
         InvalidParameterError,
         "LogisticRegression does not hold an estimator of skauc .* Use skl2onnx for models",
     ),
     (
-        CalibratedClassifierCV(small(), cv=2).fit(X, Y),
+        lambda: CalibratedClassifierCV(small(2), cv=2).fit(X, Y),
         {},
         InvalidParameterError,
         "mean of 2 calibrated models .* with ensemble=False",
     ),
     (
-        FixedThresholdClassifier(small(), threshold=0.1, pos_label=0).fit(X, Y),
+        lambda: FixedThresholdClassifier(small(2), threshold=0.1, pos_label=0).fit(X, Y),
         {},
         InvalidParameterError,
         "pos_label=0 cannot be converted .* Use the larger label, '1'",
@@ -276,10 +298,10 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("model", "arguments", "error", "message"), BAD)
-def test_what_cannot_be_converted(model, arguments, error, message):
+@pytest.mark.parametrize(("make_model", "arguments", "error", "message"), BAD)
+def test_what_cannot_be_converted(make_model, arguments, error, message):
     with pytest.raises(error, match=message):
-        to_onnx(model, **arguments)
+        to_onnx(make_model(), **arguments)
 
 
 def test_tables_that_cannot_be_converted():

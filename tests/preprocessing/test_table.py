@@ -8,18 +8,12 @@ from messy import make_messy
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError
-from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
+from skauc.preprocessing import DateFeatures, TablePreprocessor
 
 FRAME, Y = make_messy()
-
-
-@parametrize_with_checks([TablePreprocessor(), ArcSinh(), DateFeatures()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_kinds():

@@ -62,18 +62,18 @@ def beta(request):
 
 def test_value_and_gradient_by_beta(beta):
     case = Case()
-    place = case.problem.at(case.problem.function(beta))
-    assert_allclose(place.value, case.value(beta), rtol=1e-10)
-    assert_allclose(place.gradient[1], case.derivative(beta), rtol=1e-8, atol=1e-9)
+    point = case.problem.at(case.problem.function(beta))
+    assert_allclose(point.value, case.value(beta), rtol=1e-10)
+    assert_allclose(point.gradient[1], case.derivative(beta), rtol=1e-8, atol=1e-9)
 
 
 def test_hessian_product_by_beta(beta):
     case = Case()
     direction = np.random.default_rng(9).normal(size=60)
-    place = case.problem.at(case.problem.function(beta))
-    product = case.problem.hessian_product(place, case.problem.function(direction))
+    point = case.problem.at(case.problem.function(beta))
+    product = case.problem.hessian_product(point, case.problem.function(direction))
     assert_allclose(product[1], case.hessian(beta) @ direction, rtol=1e-8, atol=1e-8)
-    slope, curvature = case.problem.slopes(place, case.problem.function(direction))
+    slope, curvature = case.problem.slopes(point, case.problem.function(direction))
     assert_allclose(slope, case.derivative(beta) @ direction, rtol=1e-8)
     assert_allclose(curvature, direction @ case.hessian(beta) @ direction, rtol=1e-8)
 
@@ -92,14 +92,14 @@ def test_the_solution_is_the_one_that_scipy_finds(C_pair):
         method="L-BFGS-B",
         options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-9},
     )
-    assert_allclose(solution.place.value, expected.fun, rtol=3e-5)
-    assert_allclose(case.value(solution.place.coef), solution.place.value, rtol=1e-8)
+    assert_allclose(solution.point.value, expected.fun, rtol=3e-5)
+    assert_allclose(case.value(solution.point.coef), solution.point.value, rtol=1e-8)
 
 
 @pytest.mark.parametrize("C_pair", [0.01, 1.0, 100.0, 1e3])
 def test_polishing_gives_exact_zeros_and_does_no_harm(C_pair):
     solution = solve(Case(C_pair).problem, tol=1e-3, max_iter=100)
-    polished, before = solution.place, solution.unpolished
+    polished, before = solution.point, solution.unpolished
     assert polished.value <= (1 + POLISHING_LOSS) * before.value
     in_pairs = before.pairs.partner_weights > 0
     assert_array_equal(polished.coef != 0, in_pairs)
@@ -109,8 +109,8 @@ def test_polishing_gives_exact_zeros_and_does_no_harm(C_pair):
 
 def test_polished_scores_are_those_of_the_polished_coefficients():
     case = Case(10.0)
-    place = solve(case.problem, tol=1e-3, max_iter=100).place
-    assert_allclose(place.scores, case.gram @ place.coef, rtol=1e-9, atol=1e-9)
+    point = solve(case.problem, tol=1e-3, max_iter=100).point
+    assert_allclose(point.scores, case.gram @ point.coef, rtol=1e-9, atol=1e-9)
 
 
 def test_the_gradient_bounds_the_distance_from_the_minimum():
@@ -129,7 +129,7 @@ def test_a_warning_says_what_to_change():
     with pytest.warns(ConvergenceWarning, match=message):
         solution = solve(Case(100.0).problem, tol=1e-3, max_iter=1)
     assert solution.n_iter == 1
-    assert solution.place.value <= (1 + POLISHING_LOSS) * solution.unpolished.value
+    assert solution.point.value <= (1 + POLISHING_LOSS) * solution.unpolished.value
 
 
 def test_a_goal_beyond_rounding_ends_without_a_warning():
@@ -145,7 +145,7 @@ def test_the_weight_of_a_pair_comes_from_the_scale_free_parameter():
         RBF(GAMMA), case.X, case.queries, C=2.0, tol=1e-3, max_iter=100, cache_size=10
     )
     expected = 2.0 * case.weights.sum() / pairs.sum()
-    problem = found.place.problem
+    problem = found.point.problem
     unit = problem.preferences.weights / case.weights
     assert len(set(unit)) == 1
     assert_allclose(problem.C_pair * unit[0] ** 2, expected, rtol=1e-12)

@@ -15,22 +15,17 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "reproduction"]
 
 
-def run(*arguments, **environment):
-    return subprocess.run(
-        [*PROGRAM, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, **environment},
-    )
+def run(*arguments):
+    words = [*PROGRAM, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
 
 
 @pytest.mark.usefixtures("data_folder")
-def test_files_are_named_and_nothing_else_is_said(tmp_path):
-    answer = run("table1", "--datasets", "sonar, glass", "--out", tmp_path)
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stderr == ""
-    assert answer.stdout.split() == [
+def test_only_the_names_of_files_are_printed(tmp_path, capsys):
+    assert main(["table1", "--datasets", "sonar, glass", "--out", str(tmp_path)]) == 0
+    written = capsys.readouterr()
+    assert written.err == ""
+    assert written.out.split() == [
         str(tmp_path / name) for name in ("results.jsonl", "table1.md", "table1.tex", "table1.html")
     ]
     assert "glass" in (tmp_path / "table1.md").read_text()
@@ -63,11 +58,11 @@ def test_bad_input_is_one_line_and_exit_status_2(tmp_path, capsys, arguments, me
     assert message in written.err
 
 
-def test_a_damaged_data_set(tmp_path):
+def test_a_damaged_data_set(tmp_path, capsys, monkeypatch):
     (tmp_path / "sonar.npz").write_bytes(b"not an archive")
-    answer = run("table1", "--datasets", "sonar", "--out", tmp_path / "out", SKAUC_DATA=tmp_path)
-    assert answer.returncode == 2
-    assert "sonar.npz is not a whole NumPy archive" in answer.stderr
+    monkeypatch.setenv("SKAUC_DATA", str(tmp_path))
+    assert main(["table1", "--datasets", "sonar", "--out", str(tmp_path / "out")]) == 2
+    assert "sonar.npz is not a whole NumPy archive" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

@@ -32,11 +32,13 @@ def test_names():
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)
-def test_every_setting_has_stages_and_ranks(name, part):
+def test_every_setting_has_stages_and_ranks_and_slices_are_the_whole_grid(name, part):
     method = make_methods(BRIEF)[name]
     if missing_package(method):
         pytest.skip(f"{missing_package(method)} is not installed")
     outcomes = list(method.outcomes(part, 0))
+    in_slices = [outcome for each in method.slices() for outcome in each.outcomes(part, 0)]
+    assert sorted(map(str, in_slices)) == sorted(map(str, outcomes))
     assert all(isinstance(outcome, Outcome) for outcome in outcomes)
     names = [str(outcome.parameters) for outcome in outcomes]
     assert len(set(names)) == len(names)
@@ -45,16 +47,6 @@ def test_every_setting_has_stages_and_ranks(name, part):
         assert numbers == sorted(set(numbers))
         assert all(0 <= stage.auc <= 1 for stage in outcome.stages)
     assert max(stage.auc for outcome in outcomes for stage in outcome.stages) > 0.7
-
-
-@pytest.mark.parametrize("name", METHOD_NAMES)
-def test_slices_are_the_whole_grid(name, part):
-    method = make_methods(BRIEF)[name]
-    if missing_package(method):
-        pytest.skip(f"{missing_package(method)} is not installed")
-    in_slices = [outcome for each in method.slices() for outcome in each.outcomes(part, 0)]
-    whole = list(method.outcomes(part, 0))
-    assert sorted(map(str, in_slices)) == sorted(map(str, whole))
 
 
 def test_a_number_of_steps_is_that_of_the_estimator(part):

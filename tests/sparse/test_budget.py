@@ -74,7 +74,9 @@ def test_a_search_warns_and_ends():
     rng = np.random.default_rng(0)
     X = sparse.random(300, 30_000, density=1e-3, format="csr", random_state=0)
     y = (rng.random(300) < 0.5).astype(int)
-    model = SparseKernelAUCCV(n_basis=4, Cs=[1.0], gammas=["scale"], cv=2, random_state=0)
+    model = SparseKernelAUCCV(
+        n_basis=4, Cs=[1.0], gammas=["scale"], cv=2, refine=False, random_state=0
+    )
     with pytest.warns(SkippedSettingsWarning, match="leaves out linear_term=True"):
         model.fit(X, y)
     assert not model.best_params_["linear_term"]

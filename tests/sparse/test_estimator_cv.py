@@ -20,7 +20,6 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -41,6 +40,11 @@ def make(**parameters):
 @pytest.fixture(scope="module")
 def model():
     return make(refine="auto", cv=FOLDS).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return make().fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +116,11 @@ def rule(results):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("scaling", [None, "auto"])
-def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling):
+@pytest.mark.parametrize(
+    ("seed", "scaling", "refine"), [(0, None, "auto"), (1, "auto", False), (2, "auto", "auto")]
+)
+def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling, refine):
     rows, labels = make_moons(100, noise=0.5, random_state=seed)
-    refine = "auto" if seed % 2 == 0 else False
     model = make(refine=refine, scaling=scaling, random_state=seed).fit(rows, labels)
     chosen = rule(model.cv_results_)
     assert model.best_params_ == settings(model.cv_results_)[chosen]
@@ -265,10 +269,6 @@ def test_defaults_need_no_grid():
 def test_refinement_that_was_asked_for_is_not_left_out(gammas):
     model = make(refine=True, gammas=gammas, linear_term=False).fit(X, y)
     assert model.best_params_["refine"]
-
-
-def test_cs_are_tried_with_refinement_alone():
-    model = make(refine=True, gammas=[1.0], linear_term=False).fit(X, y)
     assert len(set(model.cv_results_["param_C"])) > 1
 
 
@@ -290,12 +290,10 @@ def test_stratified_folds_are_drawn_and_by_default_repeated_on_few_rows(
     assert_array_equal(splits(actual.cv_results_), splits(expected.cv_results_))
 
 
-@pytest.mark.parametrize("convert", [np.asarray, np.ndarray.tolist])
-def test_folds_may_be_any_iterable(convert):
+def test_folds_may_be_any_iterable(plain):
     folds = list(StratifiedKFold(3).split(X, y))
-    expected = make(cv=StratifiedKFold(3)).fit(X, y)
-    actual = make(cv=((convert(train), convert(test)) for train, test in folds)).fit(X, y)
-    assert_array_equal(splits(actual.cv_results_), splits(expected.cv_results_))
+    actual = make(cv=((train, test.tolist()) for train, test in folds)).fit(X, y)
+    assert_array_equal(splits(actual.cv_results_), splits(plain.cv_results_))
 
 
 def test_rows_outside_both_parts_of_a_fold_play_no_part():
@@ -340,17 +338,10 @@ def test_jobs_change_nothing():
     assert ordered[0] == ordered[1]
 
 
-@pytest.mark.parametrize(
-    "make_state",
-    [
-        lambda: 3,
-        lambda: np.random.RandomState(3),
-    ],
-    ids=["number", "instance"],
-)
-def test_a_random_state_gives_the_same_again(make_state):
+def test_the_same_random_state_gives_the_same_model():
     parameters = {"cv": 2, "selection": Selection(n_candidates=10), "linear_term": False}
-    one, two = (make(random_state=make_state(), **parameters).fit(X, y) for _ in range(2))
+    states = np.random.RandomState(3), np.random.RandomState(3)
+    one, two = (make(random_state=state, **parameters).fit(X, y) for state in states)
     assert_array_equal(splits(one.cv_results_), splits(two.cv_results_))
     assert_same(one, two)
 
@@ -362,18 +353,18 @@ def test_sparse_rows_give_what_dense_rows_give():
     assert_allclose(other.decision_function(X_NEW), expected, atol=1e-5)
 
 
-def test_labels_of_any_kind_are_taken():
+def test_labels_of_any_kind_are_taken(plain):
     words = np.array(["no", "yes"])[y]
     model = make().fit(X, words)
     assert model.classes_.tolist() == ["no", "yes"]
     assert set(model.predict(X_NEW)) == {"no", "yes"}
-    assert_array_equal(model.decision_function(X_NEW), make().fit(X, y).decision_function(X_NEW))
+    assert_array_equal(model.decision_function(X_NEW), plain.decision_function(X_NEW))
 
 
-def test_weights_reach_the_scores_and_the_fit():
+def test_weights_reach_the_scores_and_the_fit(plain):
     rng = np.random.default_rng(0)
     weights = rng.uniform(0.1, 3.0, size=len(X))
-    plain, weighted = make().fit(X, y), make().fit(X, y, sample_weight=weights)
+    weighted = make().fit(X, y, sample_weight=weights)
     ones = make().fit(X, y, sample_weight=np.ones(len(X)))
     assert_same(plain, ones)
     assert np.any(splits(weighted.cv_results_)[0] != splits(plain.cv_results_)[0])
@@ -385,11 +376,9 @@ def test_weights_reach_the_scores_and_the_fit():
 # -- among others -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "duplicate", [lambda model: pickle.loads(pickle.dumps(model)), copy.copy, copy.deepcopy]
-)
-def test_a_copy_predicts_the_same(model, duplicate):
-    assert_same(duplicate(model), model)
+def test_a_copy_predicts_the_same(model):
+    for twin in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
+        assert_same(twin, model)
 
 
 def test_a_clone_is_not_fitted_and_has_the_parameters():
@@ -431,7 +420,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("n_folds", [1, 4, 5, 8, 9])
+@pytest.mark.parametrize("n_folds", [1, 5, 9])
 def test_an_interrupt_keeps_the_best_so_far(n_folds):
     """While structures are screened, at full size, and on the last fold."""
     model = make(linear_term=False).set_callbacks(Listener(Interrupt(n_folds)))
@@ -441,6 +430,15 @@ def test_an_interrupt_keeps_the_best_so_far(n_folds):
     assert 0.5 < model.best_score_ <= 1
     again = SparseKernelAUC(**model.best_estimator_.get_params()).fit(X, y)
     assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-9)
+
+
+def test_after_an_interrupt_many_rows_are_sampled(monkeypatch):
+    monkeypatch.setattr("skauc.sparse.search.SCREENING_ROWS", 40)
+    model = make(linear_term=False, scaling=None, refine=False)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Listener(Interrupt(2))).fit(X, y)
+    assert model.score(X_NEW, Y_NEW) > 0.8
+    assert_array_equal(model.basis_vectors_, X[model.basis_indices_])
 
 
 def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
@@ -572,36 +570,7 @@ def test_folds_by_groups_need_groups():
         make(cv=GroupKFold(3)).fit(X, y)
 
 
-@pytest.mark.parametrize("n_positive", [2, 3])
-def test_few_positives_do_not_end_in_an_error(n_positive):
-    labels = (np.arange(len(X)) < n_positive).astype(int)
-    model = make(cv=n_positive, refine="auto").fit(X, labels)
+def test_two_positives_are_enough():
+    labels = (np.arange(len(X)) < 2).astype(int)
+    model = make(cv=2, refine="auto").fit(X, labels)
     assert np.isfinite(model.decision_function(X_NEW)).all()
-
-
-def test_a_failed_fit_leaves_the_estimator_as_it_was():
-    model = make().fit(X, y)
-    before = model.decision_function(X_NEW)
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(np.full_like(X, np.nan), y)
-    assert_array_equal(model.decision_function(X_NEW), before)
-
-
-# -- scikit-learn's checks --------------------------------------------------------------------
-
-
-@parametrize_with_checks(
-    [
-        SparseKernelAUCCV(
-            Cs=[1.0, 10.0],
-            gammas=["scale"],
-            n_basis=4,
-            linear_term=False,
-            refine=False,
-            cv=2,
-            random_state=0,
-        )
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -9,26 +9,31 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 SEARCH = """
-import os, signal, threading, time
+import dataclasses, os, signal, threading, time
 import numpy as np
 from sklearn.datasets import make_moons
 from skauc import SparseKernelAUCCV
 import skauc.sparse.refinement as refinement
 
 X, y = make_moons(300, noise=0.3, random_state=0)
-descend, times = refinement.Refiner.refine, []
+descend, times, sent = refinement.Refiner.refine, [], []
+
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
 
 def refine(self, *arguments):
     times.append(time.monotonic())
     if len(times) == {n_descents}:
         # From another thread, so that it comes in the middle of a descent.
-        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-        self = type(self)(self.minimise, 100_000, 0.0, 100_000)
+        threading.Timer(0.05, interrupt).start()
+    if len(times) >= {n_descents}:  # this descent and those after the interrupt have no end
+        self = dataclasses.replace(self, max_iter=100_000, tol=0.0, patience=100_000)
     return descend(self, *arguments)
 
 refinement.Refiner.refine = refine
 model = SparseKernelAUCCV(Cs=[1.0], gammas=[1.0], n_basis=8, scaling=None, linear_term=False,
-                          rotate=False, refine="auto", cv=3, n_jobs=1, random_state=0)
+                          rotate=False, refine={refine!r}, cv=3, n_jobs=1, random_state=0)
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
@@ -36,26 +41,26 @@ except KeyboardInterrupt:
     refined = model.cv_results_["param_refine"].astype(bool)
     splits = np.array([model.cv_results_[f"split{{i}}_test_score"][refined] for i in range(3)])
     n_refined = (~np.isnan(splits)).any(axis=1).sum()
-    print("interrupted", len(times), n_refined, ended - times[-1], model.score(X, y) > 0.8)
+    print("interrupted", len(times), n_refined, ended - sent[0], model.score(X, y) > 0.8)
 """
 
 
-@pytest.mark.parametrize(("n_descents", "n_folds"), [(1, 0), (3, 1)])
-def test_an_interrupt_ends_a_search_that_refines(n_descents, n_folds):
+@pytest.mark.parametrize(("refine", "n_descents", "n_folds"), [("auto", 1, 0), (10, 3, 1)])
+def test_an_interrupt_ends_a_search_that_refines(refine, n_descents, n_folds):
     """Two descents per fold: a fold that is cut off is not counted."""
-    code = SEARCH.format(n_descents=n_descents)
+    code = SEARCH.format(refine=refine, n_descents=n_descents)
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
     )
     assert answer.returncode == 0, answer.stderr
     word, n_begun, n_counted, seconds, is_good = answer.stdout.split()
     assert word == "interrupted"
-    # The signal may arrive when the next descent has begun.
-    assert int(n_begun) in (n_descents, n_descents + 1)
+    # The signal may arrive when the next descent has begun, and the last fit refines, too.
+    assert n_descents <= int(n_begun) <= n_descents + 3
     assert int(n_counted) == n_folds
     assert is_good == "True"
-    # The search itself ends at once; the fit to all rows, and a busy machine, take the rest.
-    assert float(seconds) < 20
+    # The last fit has a second; a busy machine takes the rest.
+    assert float(seconds) < 6
 
 
 FIT = """

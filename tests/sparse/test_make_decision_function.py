@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skauc import OAM, OILK, OPAUC, KernelRankSVM, SparseKernelAUC, SparseKernelAUCCV, StructuralAUC
@@ -49,8 +48,3 @@ def test_it_keeps_the_model_that_it_was_made_of():
     score, before = model.make_decision_function(), model.decision_function(X)
     model.fit(X, ~y)
     assert_array_equal(score(X), before)
-
-
-def test_a_model_that_is_not_fitted_says_so():
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        SparseKernelAUC().make_decision_function()

@@ -13,20 +13,22 @@ from sklearn.base import clone
 from sklearn.datasets import make_circles, make_classification, make_moons
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skauc import Selection, SparseKernelAUC
-from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.exceptions import InvalidDataError
 from skauc.sparse.refinement import Refiner
 
 WIDTHS = [2.0, 0.4, 0.08]
 VARIANTS = {
     "refined": {"refine": True},
     "ten steps": {"refine": 10},
-    "widths": {"gamma": WIDTHS},
-    "linear": {"linear_term": True},
+    "widths and linear": {"gamma": WIDTHS, "linear_term": True},
     "all": {"refine": True, "gamma": WIDTHS, "linear_term": True},
 }
+
+
+# One variant that is not refined, and one that is.
+BOTH = ("widths and linear", "all")
 
 
 def with_noise(make_data, n_rows, seed, noise_features=4, **parameters):
@@ -85,7 +87,7 @@ def test_shapes_and_numbers(model):
     assert np.all((model.basis_indices_ >= 0) & (model.basis_indices_ < len(X)))
 
 
-def test_gamma_is_one_number_or_one_a_centre(model):
+def test_gamma_is_one_number_or_one_per_centre(model):
     if isinstance(model.gamma, list):
         assert model.gamma_.shape == (8,)
         assert np.isin(model.gamma_, WIDTHS).all()
@@ -146,9 +148,8 @@ def test_the_linear_term_ranks_what_is_linear():
 # -- refinement pays --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make_data", [moons, circles])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_auc_does_not_fall(make_data, seed):
+@pytest.mark.parametrize(("make_data", "seed"), [(moons, 0), (circles, 1)])
+def test_refinement_does_not_lower_the_auc(make_data, seed):
     rows, labels = make_data(400, seed)
     rows_new, labels_new = make_data(2000, seed + 10)
     plain = make(random_state=seed).fit(rows, labels)
@@ -157,17 +158,15 @@ def test_the_auc_does_not_fall(make_data, seed):
     assert refined.score(rows_new, labels_new) > plain.score(rows_new, labels_new) - 0.01
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_noise_features_get_long_scales(seed):
     scales = make(refine=True, random_state=seed).fit(*circles(400, seed)).length_scales_
     assert scales[2:].min() > scales[:2].max()
 
 
-def test_the_rows_held_out_end_up_in_the_fit():
-    refined = make(refine=True).fit(X, y)
-    record = refined.path_[-1]
-    scores = refined.decision_function(X)
-    assert_allclose(record.train_auc, roc_auc_score(y, scores), atol=1e-9)
+def test_the_last_fit_uses_the_rows_that_were_held_out(model):
+    auc = roc_auc_score(y, model.decision_function(X))
+    assert_allclose(model.path_[-1].train_auc, auc, atol=1e-9)
 
 
 # -- the path ---------------------------------------------------------------------------------
@@ -200,7 +199,7 @@ def test_a_number_of_steps_needs_no_rows_held_out():
     assert [record.validation_auc for record in model.path_] == [None] * len(model.path_)
 
 
-@pytest.mark.parametrize("n_steps", [1, 4, 10])
+@pytest.mark.parametrize("n_steps", [1, 4])
 def test_a_number_of_steps_is_that_of_the_last_descent(n_steps, monkeypatch):
     lengths = []
 
@@ -259,8 +258,10 @@ def half_empty():
     return rows, (rows[:, 0] ** 2 + rows[:, 1] > 0.3 * rng.normal(size=200)).astype(int)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("as_format", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize(
+    ("variant", "as_format"),
+    [(BOTH[0], sparse.csr_array), (BOTH[1], sparse.csc_matrix), ("ten steps", sparse.csr_array)],
+)
 def test_sparse_rows_give_what_dense_rows_give(variant, as_format):
     rows, labels = half_empty()
     dense = make(6, tol=1e-8, **VARIANTS[variant]).fit(rows, labels)
@@ -278,8 +279,9 @@ def test_float32_rows_give_nearly_what_float64_rows_give(model):
     assert abs(narrow.score(X_NEW, Y_NEW) - model.score(X_NEW, Y_NEW)) < 0.01
 
 
-@pytest.mark.parametrize("n_candidates", [100, 1000])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    ("variant", "n_candidates"), [(BOTH[0], 100), (BOTH[1], 100), (BOTH[1], 1000)]
+)
 def test_rows_of_weight_zero_are_left_out(variant, n_candidates):
     weights = (np.arange(len(X)) % 3 != 0).astype(float)
     kept = weights > 0
@@ -301,7 +303,7 @@ def test_weights_of_one_change_nothing(model):
     assert_array_equal(weighted.decision_function(X_NEW), model.decision_function(X_NEW))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", BOTH)
 def test_threads_change_nothing(use_sizes, variant):
     use_sizes(matrix_block=1 << 16)
     rows, labels = make_moons(9000, noise=0.3, random_state=0)  # two tasks
@@ -320,29 +322,21 @@ def test_threads_change_nothing(use_sizes, variant):
 # -- estimators among others ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "duplicate", [lambda model: pickle.loads(pickle.dumps(model)), copy.copy, copy.deepcopy]
-)
-def test_a_copy_predicts_the_same(model, duplicate):
-    twin = duplicate(model)
-    assert_array_equal(twin.decision_function(X_NEW), model.decision_function(X_NEW))
-    assert_array_equal(twin.truncate(2).predict(X_NEW), model.truncate(2).predict(X_NEW))
-
-
-def test_a_clone_is_fitted_the_same(model):
-    again = clone(model).fit(X, y)
-    assert_array_equal(again.decision_function(X_NEW), model.decision_function(X_NEW))
+def test_a_copy_predicts_the_same(model):
+    for twin in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
+        assert_array_equal(twin.decision_function(X_NEW), model.decision_function(X_NEW))
+        assert_array_equal(twin.truncate(2).predict(X_NEW), model.truncate(2).predict(X_NEW))
 
 
 def test_callbacks_follow_a_refined_fit():
     listener = Listener()
     make(8, refine=True).set_callbacks(listener).fit(X, y)
-    assert [seen.n_basis_ for seen in listener.models] == list(range(1, 9))
+    assert list(dict.fromkeys(seen.n_basis_ for seen in listener.models)) == list(range(1, 9))
     for seen in listener.models:
         assert np.isfinite(seen.decision_function(X_NEW)).all()
 
 
-@pytest.mark.parametrize("size", [5, 16, 20])
+@pytest.mark.parametrize("size", [5, 16])
 def test_a_callback_can_end_a_refined_fit(size):
     listener = Listener(stop_at(size))
     model = (
@@ -372,8 +366,8 @@ def test_early_stopping_can_keep_a_refined_model(monkeypatch):
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e6])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_no_c_makes_nan(variant, C):
+@pytest.mark.parametrize("variant", BOTH)
+def test_scores_are_finite_for_extreme_c(variant, C):
     model = make(4, C=C, selection=Selection(max_iter=1000), **VARIANTS[variant]).fit(
         X[:150], y[:150]
     )
@@ -381,7 +375,7 @@ def test_no_c_makes_nan(variant, C):
 
 
 @pytest.mark.filterwarnings("ignore::skauc.exceptions.UnscaledFeaturesWarning")
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", BOTH)
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -395,7 +389,7 @@ def test_no_c_makes_nan(variant, C):
     ],
     ids=["one row", "constants", "copies", "tiny", "huge", "units", "offset"],
 )
-def test_no_data_make_nan(variant, spoil):
+def test_extreme_data_give_finite_scores_or_a_clear_error(variant, spoil):
     rows, refused = spoil(X), ""
     model = make(4, **VARIANTS[variant])
     try:
@@ -409,72 +403,8 @@ def test_no_data_make_nan(variant, spoil):
         assert np.isfinite(model.length_scales_).all()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", BOTH)
 def test_few_positives_and_many_features_are_fitted(variant):
     rows, labels = make_classification(80, 60, weights=[0.95], random_state=0)
     model = make(**VARIANTS[variant]).fit(rows, labels)
     assert model.score(rows, labels) > 0.7
-
-
-# -- bad input --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "kernel", ["laplacian", "polynomial", "linear", lambda rows, centres: rows @ centres.T]
-)
-def test_a_kernel_without_a_gradient_cannot_be_refined(kernel):
-    message = "`refine` moves centres along the gradient .* kernel='rbf' only; got .*Use 'rbf' or"
-    with pytest.raises(InvalidParameterError, match=message):
-        make(kernel=kernel, refine=True).fit(X, y)
-
-
-@pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear"])
-def test_several_widths_are_for_the_rbf_kernel(kernel):
-    message = "`gamma` can be a sequence of widths for kernel='rbf' only; got .*Give one gamma"
-    with pytest.raises(InvalidParameterError, match=message):
-        make(kernel=kernel, gamma=WIDTHS).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("gamma", "message"),
-    [
-        ([], "`gamma` must hold at least one width; got an empty sequence. Use for instance"),
-        ([1.0, 0.0], "`gamma` must be a finite number greater than 0; got 0.0. Larger values"),
-        ([1.0, np.nan], "`gamma` must be a finite number greater than 0; got nan"),
-    ],
-)
-def test_widths_that_cannot_be_are_refused(gamma, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        make(gamma=gamma).fit(X, y)
-
-
-def test_refinement_needs_two_rows_of_each_class():
-    labels = np.zeros(len(X), dtype=int)
-    labels[3] = 1
-    message = (
-        "`early_stopping` and `refine`=True hold out rows of both classes; .* has 1 of 300 rows"
-    )
-    with pytest.raises(InvalidDataError, match=message):
-        make(refine=True).fit(X, labels)
-
-
-# -- scikit-learn's checks --------------------------------------------------------------------
-
-# A sample is drawn from the rows, and some are held out: both differ between weights and copies.
-DRAWN = "rows are held out at random: repetition is not the same as weights"
-EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": DRAWN,
-    "check_sample_weight_equivalence_on_sparse_data": DRAWN,
-}
-
-
-@parametrize_with_checks(
-    [
-        SparseKernelAUC(8, refine=True, random_state=0),
-        SparseKernelAUC(8, refine=10, random_state=0),
-        SparseKernelAUC(8, gamma=[0.1, 1.0], linear_term=True, random_state=0),
-    ],
-    expected_failed_checks=lambda estimator: EXPECTED if estimator.refine is True else {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -29,13 +29,13 @@ def test_folds_with_different_numbers_of_distinct_rows(refine):
     assert np.isfinite(model.best_score_)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_two_binary_columns(seed):
-    rng = np.random.default_rng(seed)
+def test_two_binary_columns():
+    """The attack `discrete_searches` runs many more of these."""
+    rng = np.random.default_rng(0)
     rows = (rng.random((80, 2)) < rng.uniform(0.02, 0.5, size=2)).astype(float)
     labels = (rng.random(80) < 0.3).astype(int)
     small = {"Cs": [1.0, 10.0], "n_basis": 8, "cv": 3}
-    model = SparseKernelAUCCV(**small, random_state=seed).fit(rows, labels)
+    model = SparseKernelAUCCV(**small, random_state=0).fit(rows, labels)
     assert 0 <= model.best_score_ <= 1
     assert model.n_basis_ <= 4
 

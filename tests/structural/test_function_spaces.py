@@ -9,7 +9,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from skauc.engines.gram_matrix import GramMatrix
 from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF, Linear
-from skauc.structural import function_spaces as spaces
 from skauc.structural.function_spaces import FeatureSpace, open_space
 
 rng = np.random.default_rng(0)
@@ -19,8 +18,8 @@ other = rng.normal(size=300)
 
 
 @pytest.fixture(autouse=True)
-def many_blocks(monkeypatch):
-    monkeypatch.setattr(spaces, "_BLOCK", 512)
+def many_blocks(use_sizes):
+    use_sizes(float64_block=512)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -15,7 +15,7 @@ DIGEST_LENGTH = 64
 ARRAY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,99}")
 CHUNK = 1 << 20
 # Bools, integers, floats and strings of fixed width.
-KINDS = "biufU"
+ARRAY_KINDS = "biufU"
 _MOST_DIMENSIONS = 8
 _LEAST_BYTES = 16 << 20
 _LEAST_HEADER = 2 << 20
@@ -70,7 +70,7 @@ class Archive(NamedTuple):
     arrays: dict[str, np.ndarray]
 
 
-def problem_with(dtype: np.dtype, shape: tuple[int, ...], kinds: str = KINDS) -> str | None:
+def problem_with(dtype: np.dtype, shape: tuple[int, ...], kinds: str = ARRAY_KINDS) -> str | None:
     """Return why an array of this type cannot be part of an archive."""
     is_small = dtype.itemsize > 0 and (dtype.kind in "US" or dtype.itemsize <= 8)
     if dtype.kind not in kinds or not is_small:

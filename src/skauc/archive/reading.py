@@ -14,13 +14,13 @@ from typing import IO, Any, BinaryIO, NoReturn, TypeAlias, cast
 import numpy as np
 
 from skauc.archive.container import (
+    ARRAY_KINDS,
     ARRAY_NAME,
     CHUNK,
     COMMENT,
     DEFAULT_LIMITS,
     DIGEST_LENGTH,
     HEADER,
-    KINDS,
     Archive,
     ArchiveError,
     ArchiveSizeError,
@@ -37,10 +37,10 @@ _LARGEST_DIRECTORY = 2 << 20
 _LARGEST_EMPTY = 1 << 20
 
 # A path, or a binary file that is open.
-Source: TypeAlias = str | os.PathLike | BinaryIO
+PathOrFile: TypeAlias = str | os.PathLike | BinaryIO
 
 
-def read_archive(source: Source, limits: Limits = DEFAULT_LIMITS) -> Archive:
+def read_archive(source: PathOrFile, limits: Limits = DEFAULT_LIMITS) -> Archive:
     """Read an archive that `write_archive` has written.
 
     Parameters
@@ -63,7 +63,7 @@ def read_archive(source: Source, limits: Limits = DEFAULT_LIMITS) -> Archive:
     return Archive(header, arrays)
 
 
-def read_header(source: Source, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
+def read_header(source: PathOrFile, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
     """Read the header of an archive and check the checksum of the whole file.
 
     Parameters
@@ -84,7 +84,7 @@ def read_header(source: Source, limits: Limits = DEFAULT_LIMITS) -> dict[str, An
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[zipfile.ZipFile, int]]:
+def _opened(source: PathOrFile) -> Iterator[tuple[zipfile.ZipFile, int]]:
     """Open a zip file whose checksum is right and whose directory is small; add its size."""
     if not hasattr(source, "read"):
         with open(source, "rb") as file, _opened(file) as opened:
@@ -195,7 +195,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
 
 
 def check_array_header(
-    stream: IO[bytes], file_size: int, name: str, kinds: str = KINDS
+    stream: IO[bytes], file_size: int, name: str, kinds: str = ARRAY_KINDS
 ) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Read the header of a ``.npy`` file and check that the array takes the rest of the file.
 

@@ -17,6 +17,9 @@ _BLOCK = 1 << 17
 _BITS = 30
 # Ratio of the largest to the smallest standard deviation above which features need scaling.
 MOST_UNEVEN = 1000.0
+# Ratio of mean to standard deviation, both of all features together, above which products of rows
+# lose the digits that tell rows apart.
+MOST_DISTANT = 1e5
 # A standard deviation of less than this part of the mean is rounding error.
 _CONSTANT = 1e-9
 
@@ -73,6 +76,37 @@ def warn_if_unscaled(
         f"{spread[smallest]:.3g} for {str(names[smallest])!r}. The kernel hardly sees the features "
         "with small values. Put sklearn.preprocessing.StandardScaler before the estimator in a "
         "pipeline, or use scaling='rank' where the estimator has that parameter.",
+        UnscaledFeaturesWarning,
+        stacklevel=4,
+    )
+
+
+def warn_if_far_from_zero(kernel, mean: np.ndarray, spread: np.ndarray, *, is_sparse: bool) -> None:
+    """Warn if inner products cannot tell rows apart, because the rows are far from zero.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        The name of the kernel. There is a warning for kernels that are computed from inner
+        products: "linear", "polynomial", and "rbf" for sparse rows.
+    mean, spread : ndarray of shape (n_features,)
+        Means and standard deviations of the features.
+    is_sparse : bool
+        Whether the rows are a sparse array.
+    """
+    uses_products = ("linear", "polynomial", "rbf") if is_sparse else ("linear", "polynomial")
+    if not isinstance(kernel, str) or kernel not in uses_products:
+        return
+    with quiet_overflow():
+        distance, width = np.linalg.norm(mean), np.linalg.norm(spread)
+        if not width > 0 or not distance / width > MOST_DISTANT:
+            return
+    warnings.warn(
+        f"The rows are far from zero: the norm of their mean is {distance:.3g}, their standard "
+        f"deviation is {width:.3g}. The inner products in kernel={kernel!r} lose the digits that "
+        "tell such rows apart, and the model may rank poorly. Subtract the means of the features, "
+        "for instance with sklearn.preprocessing.StandardScaler, or pass dense rows if they are "
+        "sparse.",
         UnscaledFeaturesWarning,
         stacklevel=4,
     )

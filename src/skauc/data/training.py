@@ -47,10 +47,10 @@ class WeightedRows:
 class TrainingData:
     """Rows, which of them are positive, and their weights.
 
-    Each row has a number among all rows, and a place among the rows of positive weight. Both count
-    from the values in ``first``. A part of a larger data set keeps the numbers and places of the
-    larger one in ``numbering``. ``device`` is the torch device that the engine uses; None is the
-    CPU engine.
+    Each row has an index among all rows (its number) and an index among the rows of positive weight
+    (its place). They start at the values in ``first``. A part of a larger data set keeps the
+    numbers and places of the larger one in ``numbering``. ``device`` is the torch device of the
+    GPU engine, and None for the CPU engine.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -78,12 +78,12 @@ class TrainingData:
 
     @property
     def row_numbers(self) -> np.ndarray:
-        """The number of each row."""
+        """The index of each row among all rows."""
         return self.numbers[0]
 
     @property
     def places(self) -> np.ndarray:
-        """The place of each row among the rows of positive weight."""
+        """The index of each row among the rows of positive weight."""
         return self.numbers[1]
 
     @cached_property

@@ -59,14 +59,14 @@ def read_training(engine: str, estimator, X, y, sample_weight=None):
     """
     check_choice("engine", engine, ENGINES)
     if engine == "cluster" or (engine == "auto" and is_on_cluster(X)):
-        return cluster_engine().read_training(estimator, X, y, sample_weight)
+        return cluster_engine().read_for_cluster(estimator, X, y, sample_weight)
     is_for_gpu = engine == "gpu" or (engine == "auto" and is_on_gpu(X))
     if is_on_cluster(X):
         raise InvalidParameterError(
             f"engine={engine!r} needs rows in memory; got a dask collection. Use engine='cluster' "
             "or 'auto', or X.compute() if it fits."
         )
-    read = gpu_engine().read_training if is_for_gpu else check_training
+    read = gpu_engine().read_for_gpu if is_for_gpu else check_training
     return read(estimator, X, y, sample_weight)
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from skauc.engines.policy import current_policy
 from skauc.engines.threads import RowThreads
 from skauc.feature_map import FeatureMap
-from skauc.kernels import PLAIN, Kernel, Linear, Rows, same_format
+from skauc.kernels import NEW_ARRAYS, Kernel, Linear, Rows, same_format
 from skauc.scratch import ThreadScratch
 from skauc.support import rows_per_block
 
@@ -48,7 +48,9 @@ class Scorer:
         self._columns, self._coef = None, coef
         if len(coef):
             self._dtype = _value_dtype(like, coef)
-            scratch = PLAIN if like.shape[0] <= _block_rows(*centres.shape) else ThreadScratch()
+            scratch = (
+                NEW_ARRAYS if like.shape[0] <= _block_rows(*centres.shape) else ThreadScratch()
+            )
             self._columns = kernel.columns(same_format(centres, like), self._dtype, scratch)
             self._rounded = coef.astype(self._dtype, copy=False)
 

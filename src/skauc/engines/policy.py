@@ -41,6 +41,9 @@ class SizePolicy:
         The mean of this many rows is subtracted from the columns.
     prediction_block : int
         Numbers per block of rows in prediction.
+    float64_block : int
+        Numbers per block of rows that online learners and the linear `StructuralAUC` convert to
+        float64 at a time: one megabyte.
     gram_exact_rows, gram_block_rows, gram_most_tasks : int
         The kernel matrix of all rows is float64 up to ``gram_exact_rows``. Its blocks have
         ``gram_block_rows`` rows. The tasks of a product return a vector of the length of the data
@@ -62,6 +65,7 @@ class SizePolicy:
     screening_rows: int = 10_000
     shift_rows: int = 1024
     prediction_block: int = 1 << 17
+    float64_block: int = 1 << 17
     gram_exact_rows: int = 5_000
     gram_block_rows: int = 128
     gram_most_tasks: int = 64

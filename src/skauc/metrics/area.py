@@ -27,8 +27,7 @@ def auc(
     """Compute the area under the ROC curve.
 
     The AUC is the probability that a random positive row has a higher score than a random negative
-    row.
-    With weights w and sums over all pairs of a positive row i and a negative row j::
+    row. With weights w and sums over all pairs of a positive row i and a negative row j::
 
         AUC = sum w_i w_j ([s_i > s_j] + [s_i = s_j] / 2) / sum w_i w_j
 

@@ -15,13 +15,11 @@ from sklearn.utils import check_random_state
 
 from skauc.base import CallbackMixin, RankingClassifier, unchanged_on_error, with_callbacks
 from skauc.data.training import TrainingData, check_chunk, check_training
+from skauc.engines import current_policy
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
 from skauc.support import quiet_overflow
 from skauc.validation import check_boolean, check_integer
-
-# Numbers per block of rows: one megabyte in float64.
-_BLOCK = 1 << 17
 
 
 class OnlineClassifier(CallbackMixin, RankingClassifier):
@@ -179,7 +177,7 @@ def _arrays(state) -> Iterator[np.ndarray]:
 
 def _blocks(data: TrainingData, order: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the rows in the given order, in dense float64 blocks, with the codes of classes."""
-    n_rows = max(_BLOCK // data.X.shape[1], 64)
+    n_rows = max(current_policy().float64_block // data.X.shape[1], 64)
     for start in range(0, len(order), n_rows):
         rows = order[start : start + n_rows]
         block = data.X[rows]

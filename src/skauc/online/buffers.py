@@ -10,9 +10,9 @@ policy decides. Let t be the number of rows of the class so far and b the size o
   a full buffer, the other slots are redrawn from the old ones with replacement. The slots are then
   independent uniform samples of the offered rows (Kar et al. 2013).
 
-The decision is an array ``sources``. It says what each slot holds afterwards: an old slot, or
-`NEW`. A learner can so keep data that belong to a slot, such as a coefficient. The statements about
-uniformity hold if every row is offered, so that t counts the offers.
+The decision is an array ``sources``. It says what each slot holds afterwards: the content of an old
+slot, or the new row (`NEW`). With it, a learner moves data that belong to a slot, such as a
+coefficient. The samples are uniform if every row is offered, so that t counts the offers.
 """
 
 from __future__ import annotations
@@ -92,16 +92,16 @@ def opposite_weight(C, buffers, own):
 def decide(buffers, own, policy):
     """Count an offer and write to ``sources`` what each slot of the class will hold."""
     sources, n_seen, size = buffers.sources, buffers.n_seen[own], buffers.rows.shape[1]
-    place = buffers.n_offered[own]
+    n_before = buffers.n_offered[own]
     buffers.n_offered[own] += 1
     for slot in range(size):
         sources[slot] = slot
-    if place < size:
-        sources[place] = NEW
+    if n_before < size:
+        sources[n_before] = NEW
     elif policy == _FIFO:
-        sources[place % size] = NEW
+        sources[n_before % size] = NEW
     elif policy == _RSX:
-        _decide_with_replacement(sources, n_seen, place == size, buffers.random)
+        _decide_with_replacement(sources, n_seen, n_before == size, buffers.random)
     else:
         slot = int(uniform(buffers.random) * n_seen)
         if slot < size:

@@ -254,15 +254,15 @@ def _nearest(slots, similarities, n_nearest):
     """Keep the slots that are nearest to x. Of equals, keep the first."""
     if len(slots) <= n_nearest:
         return slots
-    for place in range(n_nearest):
-        best = place
-        for i in range(place + 1, len(slots)):
+    for rank in range(n_nearest):
+        best = rank
+        for i in range(rank + 1, len(slots)):
             if similarities[slots[i]] > similarities[slots[best]]:
                 best = i
         nearest = slots[best]
-        for i in range(best, place, -1):
+        for i in range(best, rank, -1):
             slots[i] = slots[i - 1]
-        slots[place] = nearest
+        slots[rank] = nearest
     return slots[:n_nearest]
 
 

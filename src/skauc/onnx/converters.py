@@ -69,6 +69,7 @@ from skauc.preprocessing.steps import DAY, PERIODS
 from skauc.rank_svm import KernelRankSVM
 from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
 from skauc.structural import StructuralAUC
+from skauc.support import quiet_overflow
 
 ESTIMATORS = (
     *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC, KernelRankSVM),
@@ -183,14 +184,19 @@ def _ranks(build: _Builder, scaling: RankScaling, rows):
     """Find the last knot at or below each value by bisection, and interpolate from there.
 
     No array is larger than the rows. The tables of all features are concatenated in one vector.
-    The knots of a feature are padded with infinity up to a power of two.
+    The knots of a feature are padded with infinity up to a power of two. The slope between two
+    knots may overflow, and so may the distance, so the share of the distance is computed first.
     """
     knots, levels = scaling.knots.T, scaling.levels.T
+    rows = build(OnnxMin, build(OnnxMax, rows, knots[:, 0].copy()), knots[:, -1].copy())
+    if not np.isfinite(_ranges(knots)).all():
+        units = np.where(np.isfinite(_ranges(knots)), 1.0, 0.25)
+        knots, rows = knots * units[:, None], build(OnnxMul, rows, units)
     n_features, n_knots = knots.shape
     width = 1 << n_knots.bit_length()
-    runs, rises = np.diff(knots), np.diff(levels)
-    slopes = np.divide(rises, runs, out=np.zeros_like(rises), where=runs > 0)
-    rows = build(OnnxMax, rows, knots[:, 0].copy())
+    # The map is flat at the last knot, and where knots are repeated.
+    runs, rises = (np.pad(np.diff(table), ((0, 0), (0, 1))) for table in (knots, levels))
+    runs[runs == 0] = 1.0
     place = np.arange(n_features) * width
 
     def look_up(table, places):
@@ -202,10 +208,15 @@ def _ranks(build: _Builder, scaling: RankScaling, rows):
         is_past = build(OnnxLessOrEqual, look_up(knots, ahead), rows)
         place = build(OnnxWhere, is_past, ahead, place)
     distance = build(OnnxSub, rows, look_up(knots, place))
-    # The map is flat beyond the last knot.
-    slopes = np.pad(slopes, ((0, 0), (0, 1)))
-    climb = build(OnnxMul, look_up(slopes, place), distance)
+    share = build(OnnxDiv, distance, look_up(runs, place))
+    climb = build(OnnxMul, look_up(rises, place), share)
     return build(OnnxAdd, look_up(levels, place), climb)
+
+
+@quiet_overflow()
+def _ranges(knots: np.ndarray) -> np.ndarray:
+    """Return the distance of the last knot of each feature from its first."""
+    return knots[:, -1] - knots[:, 0]
 
 
 def _kernel_values(build: _Builder, kernel, centres: np.ndarray, rows):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from sklearn.utils.validation import check_is_fitted
-
 from skauc.metrics import curve_bands, operating_points
 from skauc.plotting.axes import axes_to_draw_on, import_pyplot
-from skauc.plotting.fitted import classifier_name
-from skauc.unwrapping import ranking_scores
+from skauc.plotting.fitted import classifier_name, scored_rows
 from skauc.validation import check_scored
 
 
@@ -34,7 +31,7 @@ class CurveBandDisplay:
 
     @classmethod
     def _of(cls, scores, positive, weights, points, bands):
-        """Compute the parameters of the display."""
+        """Return the arguments of the constructor, without the name."""
         raise NotImplementedError
 
     @classmethod
@@ -63,13 +60,9 @@ class CurveBandDisplay:
         display : object
             The display.
         """
-        import_pyplot()
-        check_is_fitted(estimator)
         return cls.from_predictions(
-            y,
-            ranking_scores(estimator, X),
+            **scored_rows(estimator, X, y),
             sample_weight=sample_weight,
-            pos_label=estimator.classes_[1],
             ax=ax,
             name=classifier_name(estimator) if name is None else name,
             **kwargs,

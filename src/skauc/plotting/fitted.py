@@ -1,11 +1,25 @@
-"""The classifier that a display is about, without pipelines and other wrappers."""
+"""The fitted estimator that a display is about: its scores, and its classifier without wrappers."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.exceptions import InvalidParameterError
-from skauc.unwrapping import UnwrappedModel, unwrap
+from skauc.plotting.axes import import_pyplot
+from skauc.unwrapping import UnwrappedModel, ranking_scores, unwrap
+
+
+def scored_rows(estimator, X, y) -> dict[str, Any]:
+    """Score rows with a fitted classifier; return arguments for ``from_predictions``."""
+    import_pyplot()  # a missing package is reported before the rows are scored
+    check_is_fitted(estimator)
+    return {
+        "y_true": y,
+        "y_score": ranking_scores(estimator, X),
+        "pos_label": estimator.classes_[1],
+    }
 
 
 def unwrap_fitted(estimator, *attributes: str, example: str) -> UnwrappedModel:

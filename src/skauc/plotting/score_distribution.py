@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skauc.metrics import score_histogram
 from skauc.plotting.axes import axes_to_draw_on, import_pyplot
-from skauc.unwrapping import ranking_scores
+from skauc.plotting.fitted import scored_rows
 from skauc.validation import check_scored
 
 
@@ -79,13 +78,9 @@ class ScoreDistributionDisplay:
         display : ScoreDistributionDisplay
             The display.
         """
-        import_pyplot()
-        check_is_fitted(estimator)
         return cls.from_predictions(
-            y,
-            ranking_scores(estimator, X),
+            **scored_rows(estimator, X, y),
             sample_weight=sample_weight,
-            pos_label=estimator.classes_[1],
             n_bins=n_bins,
             ax=ax,
             **kwargs,

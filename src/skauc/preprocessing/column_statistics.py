@@ -9,7 +9,7 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from skauc.preprocessing.optional import import_pandas
 
-Columns = Mapping[str, np.ndarray]
+ColumnTable = Mapping[str, np.ndarray]
 
 
 def fit_scaling(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -39,14 +39,14 @@ def unscaled(numbers: np.ndarray, scaling: np.ndarray) -> np.ndarray:
     return np.sinh(numbers * deviation + mean) * spread + median
 
 
-def ranges_of(columns: list[str], table: Columns) -> np.ndarray:
+def ranges_of(columns: list[str], table: ColumnTable) -> np.ndarray:
     """Return the minimum, the 1%, 25%, 75% and 99% quantiles and the maximum of each column."""
     shares = (0.0, 0.01, 0.25, 0.75, 0.99, 1.0)
     ranges = [np.quantile(_known(table[name]), shares) for name in columns]
     return np.column_stack(ranges)
 
 
-def coverage_of(columns: list[str], levels: list[np.ndarray], table: Columns) -> np.ndarray:
+def coverage_of(columns: list[str], levels: list[np.ndarray], table: ColumnTable) -> np.ndarray:
     """Return the share of the values of each column, missing ones excluded, that are a level."""
     shares = []
     for name, known in zip(columns, levels, strict=True):
@@ -65,7 +65,7 @@ def codes_of(strings: np.ndarray, levels: np.ndarray) -> np.ndarray:
     return import_pandas().Index(levels, dtype=object).get_indexer(strings)
 
 
-def medians_of(columns: list[str], table: Columns) -> np.ndarray:
+def medians_of(columns: list[str], table: ColumnTable) -> np.ndarray:
     """Return the medians of the values that are not missing.
 
     scikit-learn's imputer sorts masked arrays, which took 8 to 18 times as long for 300,000 rows

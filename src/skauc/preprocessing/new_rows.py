@@ -13,7 +13,7 @@ from skauc.preprocessing.parts import (
     DatePart,
     LevelsPart,
     NumericPart,
-    Part,
+    TablePart,
     TargetPart,
     build_parts,
 )
@@ -234,7 +234,7 @@ class _Levels(_Column):
         return []
 
 
-def _columns_of(part: Part) -> dict[str, _Column]:
+def _columns_of(part: TablePart) -> dict[str, _Column]:
     if isinstance(part, NumericPart | DatePart):
         is_date = isinstance(part, DatePart)
         spread = np.maximum(part.ranges[3] - part.ranges[2], 0)

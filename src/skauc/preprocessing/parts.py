@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 
 from skauc.preprocessing.column_statistics import (
-    Columns,
+    ColumnTable,
     codes_of,
     coverage_of,
     fit_scaling,
@@ -34,7 +34,7 @@ PRESENT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TablePart:
     """Columns that are turned into numbers in the same way."""
 
     name: ClassVar[str]
@@ -48,7 +48,7 @@ class Part:
         """Return the names of the numbers."""
         return list(self.columns)
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         """Return the numbers, of shape (n_samples, n_names)."""
         raise NotImplementedError
 
@@ -58,7 +58,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class NumericPart(Part):
+class NumericPart(TablePart):
     """Imputed by the median and scaled.
 
     Attributes
@@ -77,14 +77,14 @@ class NumericPart(Part):
     ranges: np.ndarray
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[NumericPart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[NumericPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         fill = medians_of(columns, table)
         values = _filled(_stacked(columns, table), fill)
         scaling, numbers = fit_scaling(values)
         return cls(columns, fill, scaling, ranges_of(columns, table)), numbers
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         return scaled(_filled(_stacked(self.columns, table), self.fill), self.scaling)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -92,7 +92,7 @@ class NumericPart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class BooleanPart(Part):
+class BooleanPart(TablePart):
     """0 and 1, imputed by the more frequent value.
 
     Attributes
@@ -105,21 +105,21 @@ class BooleanPart(Part):
     fill: np.ndarray
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[BooleanPart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[BooleanPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         values = _stacked(columns, table)
         part = cls(columns, (np.nanmean(values, axis=0) > 0.5).astype(np.float64))
         return part, _filled(values, part.fill)
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         return _filled(_stacked(self.columns, table), self.fill)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+        return _flags(self.columns, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class DatePart(Part):
+class DatePart(TablePart):
     """Imputed by the median; days and phases, scaled.
 
     Attributes
@@ -141,7 +141,7 @@ class DatePart(Part):
     ranges: np.ndarray
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[DatePart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[DatePart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         fill = medians_of(columns, table)
         values = _filled(_stacked(columns, table), fill)
@@ -152,7 +152,7 @@ class DatePart(Part):
     def names_out(self) -> list[str]:
         return names_of_dates(self.columns, self.phases)
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         values = _filled(_stacked(self.columns, table), self.fill)
         return scaled(features_of_dates(values, self.phases), self.scaling)
 
@@ -163,13 +163,13 @@ class DatePart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class MissingPart(Part):
+class MissingPart(TablePart):
     """1 where a value is missing, for columns with gaps among the training rows."""
 
     name: ClassVar[str] = "missing"
 
     @classmethod
-    def fit(cls, columns: list[str], table: Columns) -> tuple[MissingPart, np.ndarray]:
+    def fit(cls, columns: list[str], table: ColumnTable) -> tuple[MissingPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         part = cls(columns)
         return part, part.transform(table)
@@ -177,15 +177,15 @@ class MissingPart(Part):
     def names_out(self) -> list[str]:
         return [f"missingindicator_{name}" for name in self.columns]
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         return np.isnan(_stacked(self.columns, table)).astype(np.float64)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return dict(zip(self.columns, (rows > PRESENT).T, strict=True))
+        return _flags(self.columns, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class LevelsPart(Part):
+class LevelsPart(TablePart):
     """One number per level: 1 if the value is that level.
 
     Attributes
@@ -202,7 +202,7 @@ class LevelsPart(Part):
 
     @classmethod
     def fit(
-        cls, columns: list[str], levels: list[np.ndarray], table: Columns
+        cls, columns: list[str], levels: list[np.ndarray], table: ColumnTable
     ) -> tuple[LevelsPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         part = cls(columns, levels, coverage_of(columns, levels, table))
@@ -212,7 +212,7 @@ class LevelsPart(Part):
         named = zip(self.columns, self.levels, strict=True)
         return [f"{name}_{level}" for name, levels in named for level in levels]
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         widths = [len(levels) for levels in self.levels]
         starts = np.cumsum([0, *widths[:-1]])
         n_rows = len(table[self.columns[0]])
@@ -224,8 +224,7 @@ class LevelsPart(Part):
         return numbers
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        ends = np.cumsum([len(levels) for levels in self.levels])
-        shares = np.split(rows, ends[:-1], axis=1)
+        shares = _split_by_column(rows, self.levels)
         return {
             name: np.where(share.max(axis=1) > PRESENT, levels[share.argmax(axis=1)], "")
             for name, share, levels in zip(self.columns, shares, self.levels, strict=True)
@@ -233,7 +232,7 @@ class LevelsPart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class TargetPart(Part):
+class TargetPart(TablePart):
     """The mean of the target among the rows of a level, scaled.
 
     Attributes
@@ -259,7 +258,7 @@ class TargetPart(Part):
 
     @classmethod
     def fit(
-        cls, columns: list[str], levels: list[np.ndarray], table: Columns, y, random_state
+        cls, columns: list[str], levels: list[np.ndarray], table: ColumnTable, y, random_state
     ) -> tuple[TargetPart, np.ndarray]:
         """Return the part, and cross-fitted numbers for the training rows."""
         encoder = _target_encoder(levels, random_state)
@@ -275,7 +274,7 @@ class TargetPart(Part):
         )
         return part, numbers
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         means = np.empty((len(table[self.columns[0]]), len(self.columns)))
         for number, name in enumerate(self.columns):
             codes = codes_of(table[name], self.levels[number])
@@ -294,7 +293,7 @@ class TargetPart(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class WordsPart(Part):
+class WordsPart(TablePart):
     """One number per word: 1 if the text has it.
 
     Attributes
@@ -308,7 +307,7 @@ class WordsPart(Part):
 
     @classmethod
     def fit(
-        cls, columns: list[str], words: list[np.ndarray], table: Columns
+        cls, columns: list[str], words: list[np.ndarray], table: ColumnTable
     ) -> tuple[WordsPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         part = cls(columns, words)
@@ -317,7 +316,7 @@ class WordsPart(Part):
     def names_out(self) -> list[str]:
         return [str(word) for words in self.words for word in words]
 
-    def transform(self, table: Columns) -> np.ndarray:
+    def transform(self, table: ColumnTable) -> np.ndarray:
         named = zip(self.columns, self.words, strict=True)
         counts = [
             CountVectorizer(binary=True, vocabulary=list(words)).transform(table[name]).toarray()
@@ -326,8 +325,7 @@ class WordsPart(Part):
         return np.hstack(counts).astype(np.float64)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        ends = np.cumsum([len(words) for words in self.words])
-        shares = np.split(rows, ends[:-1], axis=1)
+        shares = _split_by_column(rows, self.words)
         return {
             name: np.array([" ".join(words[row > PRESENT]) for row in share], dtype=object)
             for name, share, words in zip(self.columns, shares, self.words, strict=True)
@@ -343,12 +341,12 @@ PARTS = {
 }
 
 
-def build_parts(states: Mapping[str, dict]) -> list[Part]:
+def build_parts(states: Mapping[str, dict]) -> list[TablePart]:
     """Return the parts whose fields `TablePreprocessor.parts_` holds."""
     return [PARTS[name](**states[name]) for name in PARTS if name in states]
 
 
-def names_out(parts: Sequence[Part]) -> list[str]:
+def names_out(parts: Sequence[TablePart]) -> list[str]:
     """Return the names of all numbers; a name that occurs twice gets the name of its part."""
     named = [(part, name) for part in parts for name in part.names_out()]
     counts: dict[str, int] = {}
@@ -364,9 +362,20 @@ def names_out(parts: Sequence[Part]) -> list[str]:
     return names
 
 
-def _stacked(columns: list[str], table: Columns) -> np.ndarray:
+def _stacked(columns: list[str], table: ColumnTable) -> np.ndarray:
     """Return the columns side by side, each contiguous: statistics run along columns."""
     return np.vstack([table[name] for name in columns]).T
+
+
+def _flags(columns: list[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the columns of truth values that stand for numbers between 0 and 1."""
+    return dict(zip(columns, (rows > PRESENT).T, strict=True))
+
+
+def _split_by_column(rows: np.ndarray, entries: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the numbers of each column, which has a number per entry: a level or a word."""
+    ends = np.cumsum([len(each) for each in entries])
+    return np.split(rows, ends[:-1], axis=1)
 
 
 def _filled(values: np.ndarray, fill: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from skauc.preprocessing.parts import (
     LevelsPart,
     MissingPart,
     NumericPart,
-    Part,
+    TablePart,
     TargetPart,
     WordsPart,
     build_parts,
@@ -291,7 +291,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _fit_parts(columns: list[UsedColumn], y, random_state) -> tuple[list[Part], list[np.ndarray]]:
+def _fit_parts(
+    columns: list[UsedColumn], y, random_state
+) -> tuple[list[TablePart], list[np.ndarray]]:
     """Fit the parts that have columns; return them, and their numbers for the training rows."""
     table = {column.name: column.values for column in columns}
 
@@ -318,7 +320,7 @@ def _fit_parts(columns: list[UsedColumn], y, random_state) -> tuple[list[Part], 
     return [part for part, _ in fitted], [numbers for _, numbers in fitted]
 
 
-def _original_columns(parts: list[Part], rows: np.ndarray) -> Mapping[str, np.ndarray]:
+def _original_columns(parts: list[TablePart], rows: np.ndarray) -> Mapping[str, np.ndarray]:
     """Return the columns that rows of numbers stand for; a gap is NaN, NaT or None."""
     ends = np.cumsum([len(part.names_out()) for part in parts])
     pieces = np.split(rows, ends[:-1], axis=1)

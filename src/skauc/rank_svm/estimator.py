@@ -11,15 +11,18 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skauc.base import LazyArray, RankingClassifier, support_attributes, unchanged_on_error
+from skauc.base import (
+    FullKernelClassifier,
+    RankingClassifier,
+    support_attributes,
+    unchanged_on_error,
+)
 from skauc.data.training import WeightedRows, check_training
-from skauc.exceptions import InvalidParameterError
-from skauc.kernels import Kernel, Linear, Rows, check_kernel_parameters, make_kernel
+from skauc.kernels import Linear, Rows
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, compare
 from skauc.support import quiet_overflow
-from skauc.validation import check_integer, check_n_jobs, check_positive, is_sequence
 
 if TYPE_CHECKING:
     from skauc.rank_svm.problem import RankingSolution
@@ -38,7 +41,7 @@ def _has_two_classes(estimator) -> bool:
     return True
 
 
-class KernelRankSVM(RankingClassifier):
+class KernelRankSVM(FullKernelClassifier):
     """Kernel RankSVM with every row as a centre, for AUC or for graded relevance in queries.
 
     It minimises
@@ -122,6 +125,8 @@ class KernelRankSVM(RankingClassifier):
     is the fixed point of this map. Polishing gives rows in no violating pair a coefficient of
     exactly zero.
 
+    `predict` is not available for more than two grades, which can only be ranked.
+
     Scale the features first, for instance with `StandardScaler` in a pipeline. With queries,
     cross-validate with `GroupKFold`, and pass ``qid`` by metadata routing.
 
@@ -152,6 +157,8 @@ class KernelRankSVM(RankingClassifier):
     [0, 2, 1]
     """
 
+    _usual_max_iter = 100
+
     def __init__(
         self,
         C=1.0,
@@ -161,7 +168,7 @@ class KernelRankSVM(RankingClassifier):
         degree=3,
         coef0=1.0,
         tol=1e-3,
-        max_iter=100,
+        max_iter=_usual_max_iter,
         cache_size=4000,
         n_jobs=None,
     ):
@@ -222,15 +229,7 @@ class KernelRankSVM(RankingClassifier):
     def _fit(self, rows: Rows, codes: np.ndarray, queries: Queries) -> None:
         from skauc.rank_svm.problem import fit_ranking
 
-        data = WeightedRows(rows, queries.weights)
-        kernel = make_kernel(
-            self.kernel,
-            data,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            names=getattr(self, "feature_names_in_", None),
-        )
+        kernel = self._make_kernel(WeightedRows(rows, queries.weights))
         solution = fit_ranking(
             kernel,
             rows,
@@ -241,43 +240,16 @@ class KernelRankSVM(RankingClassifier):
             cache_size=self.cache_size,
             n_jobs=self.n_jobs,
         )
-        model = _make_model(solution, kernel, rows, queries.indices)
+        model = Model.of_support(kernel, rows, queries.indices, solution.point.coef)
         if len(self.classes_) == 2:
             # The solver's scores of the linear kernel differ from the model's by a constant.
             is_linear = isinstance(kernel, Linear)
-            scores = model.scores(rows) if is_linear else solution.place.scores
+            scores = model.scores(rows) if is_linear else solution.point.scores
             threshold = best_threshold(scores, codes == 1, queries.weights)
             model = replace(model, intercept=-threshold)
         self.__dict__.update(_attributes(solution, model))
 
-    def _check_parameters(self) -> None:
-        check_positive("C", self.C, "Larger values fit the training pairs more closely.")
-        check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
-        if is_sequence(self.gamma):
-            raise InvalidParameterError(
-                f"`gamma` must be one width, 'scale' or 'auto'; got {self.gamma!r}. "
-                "SparseKernelAUC takes several widths."
-            )
-        check_positive("tol", self.tol, "1e-3 is a good choice.")
-        check_integer("max_iter", self.max_iter, 1, "100 is a good choice.")
-        check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
-        check_n_jobs(self.n_jobs)
-
-    @available_if(_has_two_classes)
-    def predict(self, X: Any) -> LazyArray:
-        """Return the predicted labels. Not available for more than two grades.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            One of ``classes_`` per row.
-        """
-        return super().predict(X)
+    predict = available_if(_has_two_classes)(RankingClassifier.predict)
 
     # The third argument is `qid`, not `sample_weight`; scikit-learn passes both by name.
     def score(  # type: ignore[override]
@@ -329,21 +301,12 @@ def _warn_of_skipped(queries: Queries) -> None:
         )
 
 
-def _make_model(
-    solution: RankingSolution, kernel: Kernel, rows: Rows, indices: np.ndarray
-) -> Model:
-    """Return the model of the rows whose coefficients are not zero, without a threshold."""
-    coef = solution.place.coef
-    support = np.flatnonzero(coef)
-    return Model(kernel, rows[support], indices[support], coef[support], None, 0.0, 0)
-
-
 def _attributes(solution: RankingSolution, model: Model) -> dict:
     """Return the fitted attributes."""
     return {
         **support_attributes(model),
         "n_support_": len(model.coef),
         "n_support_unpolished_": int(np.count_nonzero(solution.unpolished.coef)),
-        "objective_": solution.place.value,
+        "objective_": solution.point.value,
         "n_iter_": solution.n_iter,
     }

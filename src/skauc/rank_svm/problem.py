@@ -34,7 +34,7 @@ POLISHING_LOSS = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class RankingPlace:
+class RankingPoint:
     """A function with its objective and, on demand, its gradient."""
 
     problem: RankingProblem
@@ -70,48 +70,48 @@ class RankingProblem:
         """Return the function with these coefficients."""
         return np.stack((coef, self.gram.product(coef)))
 
-    def at(self, vector: np.ndarray) -> RankingPlace:
+    def at(self, vector: np.ndarray) -> RankingPoint:
         """Evaluate at a function."""
         coef, scores = vector
         pairs = PairLoss.at(self.preferences, scores)
         value = 0.5 * float(coef @ scores) + 0.5 * self.C_pair * pairs.loss
         if not np.isfinite(value):
             raise InvalidDataError(KERNEL_OVERFLOW)
-        return RankingPlace(self, vector, value, pairs)
+        return RankingPoint(self, vector, value, pairs)
 
-    def hessian_product(self, place: RankingPlace, vector: np.ndarray) -> np.ndarray:
+    def hessian_product(self, point: RankingPoint, vector: np.ndarray) -> np.ndarray:
         """Return (I + C_pair H K) times a function."""
         coef, scores = vector
-        return self.function(coef + self.C_pair * place.pairs.hessian_product(scores))
+        return self.function(coef + self.C_pair * point.pairs.hessian_product(scores))
 
     def inner(self, left: np.ndarray, right: np.ndarray) -> float:
         """Return the inner product of two functions."""
         return float(left[0] @ right[1])
 
-    def slopes(self, place: RankingPlace, direction: np.ndarray) -> tuple[float, float]:
+    def slopes(self, point: RankingPoint, direction: np.ndarray) -> tuple[float, float]:
         """Return the first and second derivatives along a function, without a kernel product."""
         scores = direction[1]
-        slope = self.inner(place.vector, direction)
-        slope += self.C_pair * float(place.pairs.residual @ scores)
+        slope = self.inner(point.vector, direction)
+        slope += self.C_pair * float(point.pairs.residual @ scores)
         curvature = self.inner(direction, direction)
-        curvature += self.C_pair * float(place.pairs.hessian_product(scores) @ scores)
+        curvature += self.C_pair * float(point.pairs.hessian_product(scores) @ scores)
         return slope, curvature
 
-    def polish(self, place: RankingPlace) -> RankingPlace:
+    def polish(self, point: RankingPoint) -> RankingPoint:
         """Replace beta by -C_pair r, its value at the optimum: 0 for rows in no violating pair.
 
         This is a step of length one against the gradient, whose scores are known.
         """
-        coef = -self.C_pair * place.pairs.residual
-        return self.at(np.stack((coef, place.scores - place.gradient[1])))
+        coef = -self.C_pair * point.pairs.residual
+        return self.at(np.stack((coef, point.scores - point.gradient[1])))
 
 
 @dataclass(frozen=True, eq=False)
 class RankingSolution:
     """The last iterate, and the same after polishing if that does not harm the objective."""
 
-    place: RankingPlace
-    unpolished: RankingPlace
+    point: RankingPoint
+    unpolished: RankingPoint
     n_iter: int
 
 
@@ -119,30 +119,30 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> RankingSolut
     """Minimise until the gradient is ``tol`` times its first length and polishing does no harm."""
     start = np.zeros((2, len(problem.preferences)))
     first = math.nan
-    for n_iter, place in enumerate(islice(iterate(problem, start), max_iter + 1)):
-        length = float(np.linalg.norm(place.gradient[1]))
+    for n_iter, point in enumerate(islice(iterate(problem, start), max_iter + 1)):
+        length = float(np.linalg.norm(point.gradient[1]))
         if n_iter == 0:
             first = length
-            _check_magnitude(problem, place)
+            _check_magnitude(problem, point)
         if length <= tol * first:
-            polished = problem.polish(place)
-            if _is_harmless(polished, place):
-                return RankingSolution(polished, place, n_iter)
-    polished = problem.polish(place)
+            polished = problem.polish(point)
+            if _is_harmless(polished, point):
+                return RankingSolution(polished, point, n_iter)
+    polished = problem.polish(point)
     if n_iter == max_iter:
         warnings.warn(
             f"The trust-region method did not converge in max_iter={max_iter} iterations: the "
             f"gradient is {length / first:.1e} times its first length (tol={tol:g}), and polishing "
             f"changes the objective by a factor of 1 + "
-            f"{polished.value / place.value - 1:.0e} (at most 1 + {POLISHING_LOSS:g} is "
+            f"{polished.value / point.value - 1:.0e} (at most 1 + {POLISHING_LOSS:g} is "
             "accepted). Raise `max_iter`, lower `C`, or scale the features.",
             ConvergenceWarning,
             stacklevel=2,
         )
-    return RankingSolution(polished if _is_harmless(polished, place) else place, place, n_iter)
+    return RankingSolution(polished if _is_harmless(polished, point) else point, point, n_iter)
 
 
-def _check_magnitude(problem: RankingProblem, start: RankingPlace) -> None:
+def _check_magnitude(problem: RankingProblem, start: RankingPoint) -> None:
     """Raise an error if squared lengths underflow, because C or the weights are tiny."""
     squared = problem.inner(start.gradient, start.gradient)
     if start.gradient[1].any() and squared < np.finfo(np.float64).tiny:
@@ -152,8 +152,8 @@ def _check_magnitude(problem: RankingProblem, start: RankingPlace) -> None:
         )
 
 
-def _is_harmless(polished: RankingPlace, place: RankingPlace) -> bool:
-    return polished.value <= (1.0 + POLISHING_LOSS) * place.value
+def _is_harmless(polished: RankingPoint, point: RankingPoint) -> bool:
+    return polished.value <= (1.0 + POLISHING_LOSS) * point.value
 
 
 def fit_ranking(

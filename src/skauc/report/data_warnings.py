@@ -14,7 +14,7 @@ from skauc.report.columns import MOST_CHECKED, columns, row_hashes
 from skauc.report.rows import LabelledRows
 
 LEAK_AUC = 0.99
-FEW_ROWS = 50
+FEW_IN_CLASS = 50
 COMMON_SHARE = 0.8
 OVERFIT_GAP = 0.03
 # A column of distinct integers or categories is an identifier only if it has this many rows.
@@ -117,13 +117,13 @@ def _few_rows(test: LabelledRows, interval: AUCInterval) -> list[DataWarning]:
         DataWarning(
             "caution",
             f"Only {_plural(count, f'{side} test row')}",
-            f"With fewer than {FEW_ROWS} rows of a class, every figure is uncertain: the 95% "
+            f"With fewer than {FEW_IN_CLASS} rows of a class, every figure is uncertain: the 95% "
             f"interval of the AUC is {interval.low:.3f} to {interval.high:.3f}.",
             "Test on more rows of this class, or compare models by repeated cross-validation over "
             "all rows.",
         )
         for side, count in counts.items()
-        if count < FEW_ROWS
+        if count < FEW_IN_CLASS
     ]
 
 
@@ -215,7 +215,7 @@ def describe_checks(train: LabelledRows | None, test: LabelledRows) -> str:
     part = f"the first {MOST_CHECKED:,} of " if n_columns > MOST_CHECKED else ""
     sentence = (
         f"Checked: columns with an AUC above {LEAK_AUC} on their own, constant columns and "
-        f"identifiers (in {part}{n_columns:,} columns); fewer than {FEW_ROWS} rows of a class; "
+        f"identifiers (in {part}{n_columns:,} columns); fewer than {FEW_IN_CLASS} rows of a class; "
         f"more than {COMMON_SHARE:.0%} positive rows; a random ranking; a much higher AUC on the "
         "training rows"
     )

@@ -116,7 +116,7 @@ def minimise_by_planes(
         solution = Solution(best, best_scores, C * least, C * max(least - bound, 0.0), n_iter)
         if report(solution) or least - bound <= tol:
             return solution
-        planes.rest(mix)
+        planes.drop_idle(mix)
         planes.add(cut)
     warnings.warn(
         f"The cutting plane method did not converge in max_iter={max_iter} rounds: the mean hinge "
@@ -166,8 +166,8 @@ class _Planes:
         active = np.flatnonzero(mix)
         return sum((mix[t] * self._vectors[t] for t in active), start=self._space.zero())
 
-    def rest(self, mix: np.ndarray) -> None:
-        """Count idle rounds and drop planes that were idle for long."""
+    def drop_idle(self, mix: np.ndarray) -> None:
+        """Count idle rounds, and drop planes that were idle for `IDLE_ROUNDS`."""
         self._idle = np.where(mix > 0, 0, self._idle + 1)
         kept = np.flatnonzero(self._idle < IDLE_ROUNDS)
         self._vectors = [self._vectors[t] for t in kept]

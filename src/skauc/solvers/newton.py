@@ -23,7 +23,7 @@ SUFFICIENT_DECREASE = 1e-4
 MOST_HALVINGS = 30
 
 # A direction in the space where the objective is evaluated, opaque to the solver.
-Line = Any
+SearchLine = Any
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Point:
     state: Any
 
 
-class Objective(Protocol):
+class NewtonObjective(Protocol):
     """The objective of Newton's method: values, derivatives, and lines to search along."""
 
     def at(self, weights: np.ndarray) -> Point:
         """Evaluate at the given weights."""
 
-    def direction(self, weights: np.ndarray) -> Line:
+    def direction(self, weights: np.ndarray) -> SearchLine:
         """Return a direction as the line that `step` moves along."""
 
-    def step(self, point: Point, direction: np.ndarray, line: Line, length: float) -> Point:
+    def step(self, point: Point, direction: np.ndarray, line: SearchLine, length: float) -> Point:
         """Evaluate at ``point + length * direction``."""
 
     def gradient(self, point: Point) -> np.ndarray:
@@ -57,7 +57,7 @@ class Objective(Protocol):
         """Return the Hessian times a vector."""
 
 
-Step = Callable[[Objective, Point, np.ndarray], np.ndarray]
+StepRule = Callable[[NewtonObjective, Point, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Minimum:
     n_iter: int
 
 
-def make_step(solver: str, size: int) -> Step:
+def make_step(solver: str, size: int) -> StepRule:
     """Return the step for the name of a solver and the size of the basis."""
     check_choice("solver", solver, SOLVERS)
     if solver == "auto":
@@ -77,7 +77,7 @@ def make_step(solver: str, size: int) -> Step:
 
 
 def minimise(
-    objective: Objective, weights: np.ndarray, step: Step, *, tol: float, max_iter: int
+    objective: NewtonObjective, weights: np.ndarray, step: StepRule, *, tol: float, max_iter: int
 ) -> Minimum:
     """Minimise the objective, starting from ``weights``.
 
@@ -115,10 +115,10 @@ def minimise(
 
 
 def halving_search(
-    objective: Objective,
+    objective: NewtonObjective,
     point: Point,
     direction: np.ndarray,
-    line: Line,
+    line: SearchLine,
     *,
     slope: float,
     length: float = 1.0,
@@ -135,12 +135,14 @@ def halving_search(
     return 0.0, point
 
 
-def cholesky_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
+def cholesky_step(objective: NewtonObjective, point: Point, gradient: np.ndarray) -> np.ndarray:
     """Solve with a Cholesky factor of the Hessian."""
     return -cho_solve((factorise(objective.hessian(point)), True), gradient, check_finite=False)
 
 
-def conjugate_gradient_step(objective: Objective, point: Point, gradient: np.ndarray) -> np.ndarray:
+def conjugate_gradient_step(
+    objective: NewtonObjective, point: Point, gradient: np.ndarray
+) -> np.ndarray:
     """Solve by conjugate gradients, more exactly as the optimum gets closer."""
     size = len(gradient)
     operator = LinearOperator(

@@ -33,12 +33,12 @@ MOST_TRIALS = 30
 ROUNDING = 1e-13
 
 
-class Place(Protocol):
+class EvaluatedPoint(Protocol):
     """A point that has been evaluated."""
 
     @property
     def vector(self) -> np.ndarray:
-        """Where the function was evaluated."""
+        """The vector at which the function was evaluated."""
 
     @property
     def value(self) -> float:
@@ -49,22 +49,22 @@ class Place(Protocol):
         """The gradient there."""
 
 
-AnyPlace = TypeVar("AnyPlace", bound=Place)
+AnyPoint = TypeVar("AnyPoint", bound=EvaluatedPoint)
 
 
-class Problem(Protocol[AnyPlace]):
+class Problem(Protocol[AnyPoint]):
     """A function to minimise, convex and piecewise twice differentiable."""
 
-    def at(self, vector: np.ndarray) -> AnyPlace:
+    def at(self, vector: np.ndarray) -> AnyPoint:
         """Evaluate at a vector."""
 
-    def hessian_product(self, place: AnyPlace, vector: np.ndarray) -> np.ndarray:
-        """Return the Hessian at a place, as an operator of the inner product, times a vector."""
+    def hessian_product(self, point: AnyPoint, vector: np.ndarray) -> np.ndarray:
+        """Return the Hessian at a point, as an operator of the inner product, times a vector."""
 
     def inner(self, left: np.ndarray, right: np.ndarray) -> float:
         """Return the inner product."""
 
-    def slopes(self, place: AnyPlace, direction: np.ndarray) -> tuple[float, float]:
+    def slopes(self, point: AnyPoint, direction: np.ndarray) -> tuple[float, float]:
         """Return the first and second derivatives along a direction."""
 
 
@@ -76,40 +76,40 @@ class Step:
     predicted: float
 
 
-def iterate(problem: Problem[AnyPlace], start: np.ndarray) -> Iterator[AnyPlace]:
+def iterate(problem: Problem[AnyPoint], start: np.ndarray) -> Iterator[AnyPoint]:
     """Yield the start and the result of each iteration, until a decrease is lost in rounding.
 
     An iteration minimises the quadratic model within the radius by conjugate gradients, searches
     along the step, and adapts the radius to the ratio of the actual to the predicted decrease. The
     first radius is the length of the gradient.
     """
-    place = problem.at(start)
-    yield place
-    radius = _length(problem, place.gradient)
+    point = problem.at(start)
+    yield point
+    radius = _length(problem, point.gradient)
     while True:
-        step = step_within(problem, place, radius)
-        if step.predicted <= ROUNDING * abs(place.value):
+        step = step_within(problem, point, radius)
+        if step.predicted <= ROUNDING * abs(point.value):
             return
-        stretch, trial = search(problem, place, step.vector)
-        if trial.value >= place.value:
+        stretch, trial = search(problem, point, step.vector)
+        if trial.value >= point.value:
             return
-        share = (place.value - trial.value) / step.predicted
+        share = (point.value - trial.value) / step.predicted
         radius = _next_radius(radius, stretch * _length(problem, step.vector), share)
-        place = trial
-        yield place
+        point = trial
+        yield point
 
 
-def step_within(problem: Problem[AnyPlace], place: AnyPlace, radius: float) -> Step:
+def step_within(problem: Problem[AnyPoint], point: AnyPoint, radius: float) -> Step:
     """Minimise the model by conjugate gradients, until the residual is small or at the radius."""
-    step = np.zeros_like(place.vector)
-    residual = -place.gradient
+    step = np.zeros_like(point.vector)
+    residual = -point.gradient
     direction = residual
     squared = first = problem.inner(residual, residual)
     for _ in range(MOST_PRODUCTS):
         # A vector lost in rounding can have a squared length just below zero.
         if squared <= FORCING**2 * max(first, 0.0) or problem.inner(direction, direction) <= 0:
             break
-        curved = problem.hessian_product(place, direction)
+        curved = problem.hessian_product(point, direction)
         curvature = problem.inner(direction, curved)
         edge = _length_to_edge(problem, step, direction, radius)
         is_beyond = squared >= edge * curvature
@@ -120,21 +120,21 @@ def step_within(problem: Problem[AnyPlace], place: AnyPlace, radius: float) -> S
             break
         before, squared = squared, problem.inner(residual, residual)
         direction = residual + (squared / before) * direction
-    predicted = 0.5 * (problem.inner(step, residual) - problem.inner(place.gradient, step))
+    predicted = 0.5 * (problem.inner(step, residual) - problem.inner(point.gradient, step))
     return Step(step, predicted)
 
 
 def search(
-    problem: Problem[AnyPlace], place: AnyPlace, direction: np.ndarray
-) -> tuple[float, AnyPlace]:
-    """Find the minimum along a direction by Newton's method, or by secants if that leaves."""
-    low, low_slope = 0.0, problem.slopes(place, direction)[0]
+    problem: Problem[AnyPoint], point: AnyPoint, direction: np.ndarray
+) -> tuple[float, AnyPoint]:
+    """Find the minimum along a direction by Newton's method, with secants outside the bracket."""
+    low, low_slope = 0.0, problem.slopes(point, direction)[0]
     high, high_slope = math.inf, math.inf
     goal = FLAT * abs(low_slope)
     following = 1.0
     for _ in range(MOST_TRIALS):
         length = following
-        trial = problem.at(place.vector + length * direction)
+        trial = problem.at(point.vector + length * direction)
         slope, curvature = problem.slopes(trial, direction)
         if abs(slope) <= goal:
             break

@@ -1,8 +1,8 @@
 """A fit on disk: its state at the last retraining, from which the next fit continues.
 
-The file is an archive of arrays with a JSON header and a checksum (see `skauc.archive`). It also
-holds the parameters and a digest of the rows, labels and weights, so that it is never used for
-another fit.
+The file is an archive of arrays with a JSON header and a checksum (see `skauc.archive`). Its models
+have the same form as in a model file (see `skauc.model_arrays`). The file also holds the parameters
+and a digest of the rows, labels and weights, so that it is never used for another fit.
 """
 
 from __future__ import annotations
@@ -15,19 +15,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skauc.archive import ArchiveError, read_archive, write_archive
 from skauc.data.sampling import digest_of
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.kernels import Kernel, Rows, as_rbf, is_sparse
-from skauc.model import Model, PathRecord
+from skauc.kernels import CallableKernel, Linear, as_rbf
+from skauc.model import Model
+from skauc.model_arrays import (
+    Arrays,
+    centres_from_arrays,
+    centres_to_arrays,
+    models_from_arrays,
+    models_to_arrays,
+    records_from_json,
+    records_to_json,
+)
+from skauc.sparse.basis import Basis
 from skauc.sparse.plan import Parameters, Plan
 from skauc.sparse.state import FitState
 
-FORMAT = 2
-_RECORDED = [field.name for field in fields(PathRecord) if field.name != "model"]
+_FORMAT = 3
+# The arrays of the models have names with this prefix.
+_MODELS = "models."
 _SCALARS = ("n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")
 
 
@@ -61,26 +71,29 @@ class Checkpoint:
         self._parameters = {
             name: _as_text(value) for name, value in {**texts, "random_state": random_state}.items()
         }
-        self._data = {
+        self._data: dict[str, Any] = {
             "rows": rows.n_rows,
             "features": rows.n_features,
             "classes": _as_text(rows.classes),
             "digest": digest_of(rows),
         }
-        self._is_sparse = rows.is_sparse
 
     def save(self, state: FitState) -> None:
         """Replace the file."""
         _, keys, position, *gauss = self._random_state.get_state(legacy=True)
+        arrays = {"random_keys": keys, "weights": state.weights}
         header = {
-            "format": FORMAT,
+            "format": _FORMAT,
             "parameters": self._parameters,
             "data": self._data,
             "random": [position, *gauss],
-            "records": [[getattr(record, name) for name in _RECORDED] for record in state.records],
+            "basis": _pack_basis(state.basis, arrays),
+            "models": _pack_models(state.models, arrays),
+            "generations": sorted({model.generation for model in state.models.values()}),
+            "records": records_to_json(list(state.records)),
             **{name: getattr(state, name) for name in _SCALARS},
         }
-        write_archive(self.path, header, {**_pack(state), "random_keys": keys}, compress=False)
+        write_archive(self.path, header, arrays, compress=False)
 
     def restore(self, state: FitState, plan: Plan, random_state) -> FitState | None:
         """Return the state in the file, None if there is no file.
@@ -94,7 +107,7 @@ class Checkpoint:
         try:
             header, arrays = read_archive(self.path)
             self._check(header)
-            restored = _unpack(header, arrays, state, plan, self._is_sparse)
+            restored = _unpack(header, arrays, state, plan, self._data["features"])
             random_state.set_state(("MT19937", arrays["random_keys"], *header["random"]))
         except (InvalidDataError, InvalidParameterError):
             raise
@@ -113,8 +126,8 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
     def _check(self, header: dict) -> None:
-        if header.get("format") != FORMAT:
-            raise ArchiveError(f"its format is {header.get('format')!r}, not {FORMAT}")
+        if header.get("format") != _FORMAT:
+            raise ArchiveError(f"its format is {header.get('format')!r}, not {_FORMAT}")
         for name, value in self._parameters.items():
             stored = header["parameters"].get(name)
             if stored != value:
@@ -132,85 +145,74 @@ class Checkpoint:
             )
 
 
-def _pack(state: FitState) -> dict[str, np.ndarray]:
-    """Return the basis and the models as arrays; models of a generation share their centres."""
-    basis, models = state.basis, list(state.models.items())
-    arrays = {
-        "factor": basis.factor,
-        "centres": _dense(basis.centres),
-        "indices": np.asarray(basis.indices, dtype=np.int64),
-        "widths": np.asarray(basis.widths, dtype=np.int64),
-        "n_moved": np.array(basis.n_moved),
-        "weights": state.weights,
-        "sizes": np.array([size for size, _ in models]),
-        "generations": np.array([model.generation for _, model in models]),
-        "intercepts": np.array([model.intercept for _, model in models]),
-        "coefs": np.concatenate([model.coef for _, model in models]),
-    }
+def _pack_basis(basis: Basis, arrays: Arrays) -> dict[str, Any]:
+    """Add the basis to the arrays, and return its header."""
+    arrays["factor"] = basis.factor
     scales = getattr(basis.kernels[0], "scales", None)
     if scales is not None:
         arrays["scales"] = scales
-    linear_coefs = [model.linear_coef for _, model in models if model.linear_coef is not None]
-    if linear_coefs:
-        arrays["linear_coefs"] = np.stack(linear_coefs)
-    for generation, model in {model.generation: model for _, model in models}.items():
-        arrays[f"centres_{generation}"] = _dense(model.centres)
-        arrays[f"indices_{generation}"] = np.asarray(model.indices, dtype=np.int64)
-        arrays[f"gammas_{generation}"] = np.asarray(getattr(model.kernel, "gamma", 0.0))
-        scales = getattr(model.kernel, "scales", None)
-        if scales is not None:
-            arrays[f"scales_{generation}"] = scales
-    return arrays
+    return {
+        "indices": basis.indices,
+        "widths": basis.widths,
+        "n_moved": basis.n_moved,
+        **centres_to_arrays(basis.centres, "", arrays),
+    }
 
 
-def _unpack(header: dict, arrays: dict, state: FitState, plan: Plan, is_sparse: bool) -> FitState:
-    """Rebuild the basis and the models; ``state`` is the state of a new fit."""
+def _unpack_basis(header: dict, arrays: Arrays, empty: Basis, plan: Plan, n_features: int) -> Basis:
     kernels = plan.kernels
     if "scales" in arrays:
         kernels = [replace(as_rbf(kernel), scales=arrays["scales"]) for kernel in kernels]
-    as_rows = sparse.csr_array if is_sparse else np.asarray
-    basis = state.basis.refilled(
+    shape = (len(header["indices"]), n_features)
+    return empty.refilled(
         kernels,
-        as_rows(arrays["centres"]),
+        centres_from_arrays(header, "", arrays, shape),
         arrays["factor"],
-        arrays["indices"].tolist(),
-        arrays["widths"].tolist(),
-        int(arrays["n_moved"]),
+        header["indices"],
+        header["widths"],
+        header["n_moved"],
     )
+
+
+def _pack_models(models: dict[int, Model], arrays: Arrays) -> dict[str, Any]:
+    """Add the models to the arrays, and return their header.
+
+    The plan of the next fit has the scaling, and the kernel if it is a function. Neither is stored.
+    """
+    stored = [replace(models[size], scaling=None) for size in sorted(models)]
+    if isinstance(stored[0].kernel, CallableKernel):
+        stored = [replace(model, kernel=Linear()) for model in stored]
+    header, parts = models_to_arrays(stored)
+    arrays |= {f"{_MODELS}{name}": array for name, array in parts.items()}
+    return header
+
+
+def _unpack_models(header: dict, arrays: Arrays, plan: Plan, n_features: int) -> dict[int, Model]:
+    parts = {
+        name.removeprefix(_MODELS): array
+        for name, array in arrays.items()
+        if name.startswith(_MODELS)
+    }
     models = {}
-    ends = np.cumsum(arrays["sizes"])
-    for number, size in enumerate(arrays["sizes"].tolist()):
-        generation = int(arrays["generations"][number])
-        models[size] = Model(
-            kernel=_kernel(plan.kernels[0], arrays, generation, size),
-            centres=as_rows(arrays[f"centres_{generation}"][:size]),
-            indices=arrays[f"indices_{generation}"][:size],
-            coef=arrays["coefs"][ends[number] - size : ends[number]],
-            linear_coef=arrays["linear_coefs"][number] if "linear_coefs" in arrays else None,
-            intercept=float(arrays["intercepts"][number]),
-            generation=generation,
-            scaling=plan.feature_map,
-        )
-    records = tuple(
-        PathRecord(**dict(zip(_RECORDED, values, strict=True)), model=models[values[0]])
-        for values in header["records"]
+    for model in models_from_arrays(header["models"], parts, n_features):
+        generation = header["generations"][model.generation]
+        model = replace(model, generation=generation, scaling=plan.feature_map)
+        if isinstance(plan.kernels[0], CallableKernel):
+            model = replace(model, kernel=plan.kernels[0])
+        models[len(model.coef)] = model
+    return models
+
+
+def _unpack(header: dict, arrays: Arrays, state: FitState, plan: Plan, n_features: int) -> FitState:
+    """Rebuild the state; ``state`` is the state of a new fit."""
+    models = _unpack_models(header, arrays, plan, n_features)
+    return FitState(
+        _unpack_basis(header["basis"], arrays, state.basis, plan, n_features),
+        arrays["weights"],
+        **{name: header[name] for name in _SCALARS},
+        records=tuple(records_from_json(header["records"], models)),
+        models=models,
     )
-    scalars = {name: header[name] for name in _SCALARS}
-    return FitState(basis, arrays["weights"], **scalars, records=records, models=models)
-
-
-def _kernel(kernel: Kernel, arrays: dict, generation: int, size: int) -> Kernel:
-    changes = {}
-    gammas = arrays[f"gammas_{generation}"]
-    if gammas.ndim:
-        changes["gamma"] = gammas[:size]
-    if f"scales_{generation}" in arrays:
-        changes["scales"] = arrays[f"scales_{generation}"]
-    return replace(as_rbf(kernel), **changes) if changes else kernel
-
-
-def _dense(centres: Rows) -> np.ndarray:
-    return centres.toarray() if is_sparse(centres) else np.asarray(centres)
 
 
 def _as_text(value) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from skauc.base import unchanged_on_error, with_callbacks
-from skauc.data.statistics import warn_if_unscaled
+from skauc.data.statistics import warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
@@ -16,7 +16,7 @@ from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
 from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
 from skauc.sparse.path_classifier import PathClassifier
 from skauc.sparse.plan import Parameters, make_plan
-from skauc.sparse.progress import PathPrinter
+from skauc.sparse.progress import FitLog
 from skauc.sparse.state import Path
 from skauc.validation import check_choice, check_n_jobs, check_verbose
 
@@ -91,7 +91,8 @@ class SparseKernelAUC(PathClassifier):
         end, the next `fit` with the same parameters and data continues from it, to the same model.
         The file is deleted at the end of a fit. Needs an integer as ``random_state``.
     verbose : int, default=0
-        If positive, print a line per retraining.
+        If positive, print a line per retraining, and a line every few seconds while centres are
+        refined.
 
     Attributes
     ----------
@@ -150,7 +151,8 @@ class SparseKernelAUC(PathClassifier):
 
     Scale the features first, for instance with `StandardScaler` in a pipeline, or use ``scaling``.
     `fit` warns (`UnscaledFeaturesWarning`) if ``scaling`` is None and the standard deviations of
-    dense features differ by more than a factor of 1,000.
+    dense features differ by more than a factor of 1,000, or if the rows are so far from zero that
+    the inner products of the linear and polynomial kernels lose their digits.
 
     Refinement works on a sample if there are many rows. The basis is refined at about 4 centres
     and whenever it has doubled, and at the end on a sample of the rows that contribute most to the
@@ -259,23 +261,24 @@ class SparseKernelAUC(PathClassifier):
             plan, mapped = make_plan(parameters, rows)
             if self.scaling is None and not rows.is_sparse:
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
+            warn_if_far_from_zero(self.kernel, plan.mean, plan.spread, is_sparse=rows.is_sparse)
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
-            reporter = self._start_reporting(self.n_basis, X, y, sample_weight)
-            printer = PathPrinter(type(self).__name__, self.verbose)
+            report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
+            log = FitLog(self, self.n_basis, plan.most_steps, report)
             try:
                 path = fit_path(
                     mapped,
                     plan,
                     open_engine=partial(make_engine, n_jobs=self.n_jobs),
                     random_state=self.random_state,
-                    watch=lambda path: printer(path) or reporter.task("centre", path.attributes),
+                    watch=log.centre,
+                    on_step=log.step,
                     checkpoint=self._checkpoint(parameters, rows),
                 )
             except FitInterruptedError as interrupt:
-                self._keep(interrupt.path, reporter)
+                self._keep(interrupt.path, log)
                 raise
-            printer(path)
-            self._keep(path, reporter)
+            self._keep(path, log)
         return self
 
     def _checkpoint(self, parameters: Parameters, rows: TrainingData) -> Keeper:
@@ -283,7 +286,7 @@ class SparseKernelAUC(PathClassifier):
             return NO_CHECKPOINT
         return Checkpoint(self.checkpoint, parameters, self.random_state, rows)
 
-    def _keep(self, path: Path, reporter) -> None:
+    def _keep(self, path: Path, log: FitLog) -> None:
         """Set the attributes of the model of the best size."""
         self.__dict__.update(path.attributes())
-        reporter.end(path.attributes)
+        log.end(path)

@@ -9,12 +9,11 @@ from typing import Any, Protocol
 from sklearn.utils import check_random_state
 
 from skauc.data.training import TrainingData
-from skauc.engines import Engine
+from skauc.engines import Chosen, Engine
 from skauc.exceptions import FitInterruptedError, InvalidDataError
 from skauc.sparse.plan import Plan
-from skauc.sparse.sampling import Chosen
 from skauc.sparse.stages import Stage, Workspace
-from skauc.sparse.state import FitState, Path
+from skauc.sparse.state import DescentStep, FitState, Path
 from skauc.support import quiet_overflow
 
 
@@ -60,6 +59,7 @@ def fit_path(
     open_engine: Callable[..., Engine],
     random_state: Any,
     watch: Callable[[Path], bool] = ignore,
+    on_step: Callable[[DescentStep], None] = lambda step: None,
     checkpoint: Keeper = NO_CHECKPOINT,
     validation: Chosen | None = None,
     then: tuple[Stage, ...] = (),
@@ -86,6 +86,8 @@ def fit_path(
     watch : callable
         Called with the path so far after every centre. If it returns True, the basis stops
         growing.
+    on_step : callable
+        Called after every step of a refinement.
     checkpoint : Keeper
         Where the state is saved at each retraining and after each stage.
     validation : callable or None
@@ -111,6 +113,7 @@ def fit_path(
         random_state=random_state,
         watch=watch,
         save=checkpoint.save,
+        on_step=on_step,
         validation=validation,
     ) as work:
         try:

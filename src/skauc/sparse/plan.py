@@ -219,8 +219,7 @@ class Plan:
         sizes = partial(retraining_sizes, parameters.selection.retrain)
         if held_out is None or not parameters.refine:
             return (Pursue(sizes(parameters.n_basis)),)
-        is_validated = parameters.refines_by_validation
-        steps = VALIDATED_STEPS if is_validated else Steps.counted(int(parameters.refine))
+        steps = self._steps()
         *between, last = refined_sizes(parameters.n_basis)
         growth: list[Stage] = []
         for size in between:
@@ -236,6 +235,21 @@ class Plan:
             MoveTo("all"),
             Finish(),
         )
+
+    @property
+    def most_steps(self) -> int:
+        """The largest number of steps that all refinements take together."""
+        if not self.parameters.refine:
+            return 0
+        steps = self._steps()
+        n_between = len(refined_sizes(self.parameters.n_basis)) - 1
+        at_the_end = max(steps.at_the_end, steps.before_hard_rows + steps.on_hard_rows)
+        return n_between * steps.between + at_the_end
+
+    def _steps(self) -> Steps:
+        if self.parameters.refines_by_validation:
+            return VALIDATED_STEPS
+        return Steps.counted(int(self.parameters.refine))
 
     def capacity(self, n_rows: int) -> int:
         """Return the largest number of columns that the fit needs."""

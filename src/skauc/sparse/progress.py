@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skauc.base import fitted_attributes
+from skauc.base import Reporter, fitted_attributes
 from skauc.sparse.scoring import Job
 from skauc.sparse.search import NO_SCORES, Scores
-from skauc.sparse.state import Path
+from skauc.sparse.state import DescentStep, Path
+
+# Seconds between two lines about the steps of refinements.
+STEP_LINE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,12 @@ class Printer:
 
 
 class PathPrinter(Printer):
-    """Writes a line per retraining."""
+    """Writes a line per retraining, and a line every few seconds while centres are refined."""
 
     def __init__(self, name: str, verbose: int):
         super().__init__(name, verbose)
         self._printed_until = -1.0
+        self._last_step_line = time.monotonic()
 
     def __call__(self, path: Path) -> bool:
         """Write a line if there was a retraining since the last call; never stop the fit."""
@@ -68,6 +74,69 @@ class PathPrinter(Printer):
             self.line(", ".join([*parts, f"{last.seconds:.1f} s"]))
         return False
 
+    def step(self, step: DescentStep) -> None:
+        """Write a line about a step of a refinement, unless there was one a moment ago."""
+        now = time.monotonic()
+        if now < self._last_step_line + STEP_LINE_SECONDS:
+            return
+        self._last_step_line = now
+        parts = [f"refining {step.path.size} centres: step {step.n_done} of at most {step.n_steps}"]
+        if step.validation_auc is not None:
+            parts.append(f"validation AUC {step.validation_auc:.4f}")
+        self.line(", ".join(parts))
+
+
+class FitLog:
+    """Tells callbacks and standard output about the centres and the refinement steps of a fit.
+
+    There is one task per centre and one per step. A refinement that ends early has fewer steps, so
+    the number of tasks is corrected on the way.
+    """
+
+    def __init__(self, estimator, n_basis: int, most_steps: int, start_reporting: Callable):
+        self._printer = PathPrinter(type(estimator).__name__, estimator.verbose)
+        self._reporter: Reporter = start_reporting(n_basis + most_steps)
+        self._n_basis, self._n_done, self._n_later_steps = n_basis, 0, most_steps
+
+    def centre(self, path: Path) -> bool:
+        """Report one more centre; return whether a callback asks to stop."""
+        self._printer(path)
+        self._count(path, 0)
+        return self._reporter.task("centre", path.attributes)
+
+    def step(self, step: DescentStep) -> None:
+        """Report one step of a refinement."""
+        if step.n_done == 1:
+            self._n_later_steps = max(self._n_later_steps - step.n_steps, 0)
+        self._printer.step(step)
+        self._count(step.path, step.n_steps - step.n_done)
+        self._reporter.task("refinement step", lambda: None)
+
+    def _count(self, path: Path, n_steps: int) -> None:
+        """Count a task, with so many steps left of this refinement at most."""
+        self._n_done += 1
+        n_centres = self._n_basis - max(path.models)
+        self._reporter.expect(self._n_done + n_centres + n_steps + self._n_later_steps)
+
+    def end(self, path: Path) -> None:
+        """Report the fitted model."""
+        self._printer(path)
+        self._reporter.expect(self._n_done)
+        self._reporter.end(path.attributes)
+
+
+class Deadline:
+    """Raises KeyboardInterrupt when a time has passed since the first check."""
+
+    def __init__(self, seconds: float):
+        self._seconds, self._started = seconds, math.inf
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if it is time."""
+        self._started = min(self._started, time.monotonic())
+        if time.monotonic() - self._started > self._seconds:
+            raise KeyboardInterrupt
+
 
 class SearchLog:
     """Keeps the scores of a running search, and tells callbacks and standard output of each fit."""
@@ -76,7 +145,8 @@ class SearchLog:
         self.scores: Scores = NO_SCORES
         self._estimator = estimator
         self._printer = Printer(type(estimator).__name__, estimator.verbose)
-        self.watch_refit = PathPrinter(type(estimator).__name__, estimator.verbose)
+        self._path_printer = PathPrinter(type(estimator).__name__, estimator.verbose)
+        self._deadline = Deadline(math.inf)
         self._expected: dict[str, int] = {}
         self._done: Counter[str] = Counter()
 
@@ -106,6 +176,20 @@ class SearchLog:
             self.scores = scores
         self._done[stage] += 1
         self._report("fold", f"{stage}: {job.setting}")
+
+    def hurry(self, seconds: float) -> None:
+        """End the last fit some seconds after its first centre, as an interrupt does."""
+        self._deadline = Deadline(seconds)
+
+    def watch_refit(self, path: Path) -> bool:
+        """Tell of one more centre of the last fit; never stop it before the deadline."""
+        self._deadline.check()
+        return self._path_printer(path)
+
+    def watch_step(self, step: DescentStep) -> None:
+        """Tell of one more step of a refinement of the last fit."""
+        self._deadline.check()
+        self._path_printer.step(step)
 
     def end(self) -> None:
         """Report the last fit."""

@@ -71,13 +71,15 @@ class Refiner:
     """Settings of a descent.
 
     It ends after ``max_iter`` steps, or when ``patience`` steps have not raised the validation AUC
-    by more than ``tol``. ``minimise`` finds the coefficients.
+    by more than ``tol``. ``minimise`` finds the coefficients. ``on_step`` is called after every
+    step.
     """
 
     minimise: Callable[[Objective, np.ndarray], Minimum]
     max_iter: int
     tol: float = 0.0
     patience: int = 20
+    on_step: Callable[[Refined], None] = lambda found: None
 
     def refine(self, objective: Objective, basis: Basis, start: Refined) -> Refined:
         """Descend from ``start`` and return the point with the best validation AUC.
@@ -85,7 +87,7 @@ class Refiner:
         If no rows are held out, return the last point.
         """
         problem = _Problem(objective, basis, self.minimise, start)
-        watch = _Watch(problem, self.tol, self.patience)
+        watch = _Watch(problem, self)
         bounds: list[tuple[float | None, float | None]] = [(None, None)] * start.shape.centres.size
         bounds += [_SCALE_BOUNDS] * len(start.shape.scales)
         minimize(
@@ -103,19 +105,20 @@ class Refiner:
 class _Watch:
     """Follows a descent, keeps its best point, and ends it when the validation AUC stops rising."""
 
-    def __init__(self, problem: _Problem, tol: float, patience: int):
-        self.problem, self.tol, self.patience = problem, tol, patience
+    def __init__(self, problem: _Problem, settings: Refiner):
+        self.problem, self.settings = problem, settings
         self.best = self.last_rise = problem.start
         self.n_iter = 0
 
     def __call__(self, intermediate_result) -> None:
         self.n_iter += 1
         found = self.problem.at(intermediate_result.x, self.n_iter)
+        self.settings.on_step(found)
         if _beats(found, self.best):
             self.best = found
-        if _beats(found, self.last_rise, self.tol):
+        if _beats(found, self.last_rise, self.settings.tol):
             self.last_rise = found
-        if self.n_iter - self.last_rise.n_iter >= self.patience:
+        if self.n_iter - self.last_rise.n_iter >= self.settings.patience:
             raise StopIteration
 
 

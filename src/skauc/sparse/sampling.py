@@ -9,18 +9,16 @@ Sums over such a sample have a fraction of the error of a uniform sample of the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skauc.data.sampling import N_BITS, AnyOf, Counts, HashOrder, HashRange, hash_rows
 from skauc.data.training import TrainingData
+from skauc.engines import Chosen
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
 from skauc.support import cached_property
-
-Chosen = Callable[[TrainingData], np.ndarray]
 
 # Rows of the first sample. They give a good direction at a fraction of the cost of all rows.
 SAMPLE_ROWS = 4_000

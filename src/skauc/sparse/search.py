@@ -26,6 +26,7 @@ from skauc.data.training import TrainingData
 from skauc.sparse.folds import Fold, RowFold
 from skauc.sparse.plan import Parameters
 from skauc.sparse.scoring import Job, Setting, Structure, score_job
+from skauc.sparse.state import Path
 
 # Folds of the first comparison (at least), and training rows of each.
 SCREENING_FOLDS = 2
@@ -126,6 +127,18 @@ class Scores:
 NO_SCORES = Scores({})
 
 
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows to fit, and their numbers among all rows; None if they are all rows."""
+
+    rows: TrainingData
+    numbers: np.ndarray | None = None
+
+    def numbered(self, path: Path) -> Path:
+        """Return the path of a fit to these rows, with the numbers of its centres."""
+        return path if self.numbers is None else path.numbered(self.numbers)
+
+
 @dataclass(frozen=True)
 class SearchGrid:
     """What is searched: one setting per structure, the Cs, and whether to refine and rotate."""
@@ -169,6 +182,13 @@ class Search:
         """Return a sample of a fold for the first comparison."""
         random_state = check_random_state(self.seed)
         return fold.few(self.rows, SCREENING_ROWS, SCREENING_ROWS // 2, random_state)
+
+    def few_rows(self) -> Sample:
+        """Return all rows, or a sample of the first fold if they are many."""
+        if self.rows.n_rows <= 2 * SCREENING_ROWS:
+            return Sample(self.rows)
+        rows, fold = self.sampled(self.folds[0])
+        return Sample(fold.training(rows), rows.row_numbers[fold.train])
 
     def run(
         self,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from skauc.data.training import TrainingData
-from skauc.engines import Engine, LinearColumns
+from skauc.engines import Chosen, Engine, LinearColumns
 from skauc.kernels import as_rbf, is_sparse, same_format
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import Point
@@ -28,9 +28,8 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.pursuit import Iterate, Pursuit, pursue
 from skauc.sparse.refinement import Refined, Refiner, Shape, solve_for_shape
-from skauc.sparse.sampling import Chosen
 from skauc.sparse.selection import make_selector
-from skauc.sparse.state import FitState, Path
+from skauc.sparse.state import DescentStep, FitState, Path
 
 if TYPE_CHECKING:
     from skauc.sparse.plan import Plan
@@ -69,12 +68,13 @@ class Workspace:
         random_state: np.random.RandomState,
         watch: Callable[[Path], bool],
         save: Callable[[FitState], None],
+        on_step: Callable[[DescentStep], None],
         validation: Chosen | None = None,
     ):
         self.rows, self.plan = rows, plan
         self.held_out = plan.hold_out(rows, random_state)
         self.latest: FitState | None = None
-        self.save = save
+        self.save, self.on_step = save, on_step
         self._open_engine, self._random_state, self._watch = open_engine, random_state, watch
         self._validation = validation
         self._capacity = plan.capacity(rows.n_rows)
@@ -260,7 +260,14 @@ class Refine:
         )
         tol = work.plan.parameters.tol
         loosely = partial(work.minimise, tol=max(tol, DESCENT_TOL))
-        found = Refiner(loosely, self.n_steps, tol).refine(work.objective, state.basis, start)
+        before = work.path(state)
+
+        def report(found: Refined) -> None:
+            step = DescentStep(before, found.n_iter, self.n_steps, found.validation_auc)
+            work.on_step(step)
+
+        refiner = Refiner(loosely, self.n_steps, tol, on_step=report)
+        found = refiner.refine(work.objective, state.basis, start)
         state, point = work.adopt(state, found)
         iterate = Iterate(point, None, found.n_iter, is_retrained=True)
         return work.remember(state, iterate, is_refined=True)

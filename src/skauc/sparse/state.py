@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,6 +42,31 @@ class Path:
     def attributes(self) -> dict:
         """Return the fitted attributes of the model of the size to keep."""
         return path_attributes(self.models, list(self.records), self.size)
+
+    def numbered(self, numbers: np.ndarray) -> Path:
+        """Return the path of a fit to a sample, with the numbers of the rows among all rows."""
+        models = {
+            size: replace(model, indices=numbers[model.indices])
+            for size, model in self.models.items()
+        }
+        records = (
+            replace(record, model=replace(record.model, indices=numbers[record.model.indices]))
+            for record in self.records
+        )
+        return Path(models, tuple(records), self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class DescentStep:
+    """One step of a refinement: step ``n_done`` of at most ``n_steps``.
+
+    ``path`` holds the models that were found before this refinement.
+    """
+
+    path: Path
+    n_done: int
+    n_steps: int
+    validation_auc: float | None
 
 
 def path_attributes(models: dict[int, Model], records: list[PathRecord], size: int) -> dict:

@@ -10,20 +10,18 @@ from numpy.typing import ArrayLike
 
 from skauc.base import (
     CallbackMixin,
-    RankingClassifier,
+    FullKernelClassifier,
     support_attributes,
     unchanged_on_error,
     with_callbacks,
 )
 from skauc.data.training import TrainingData, check_training
-from skauc.exceptions import InvalidParameterError
-from skauc.kernels import Kernel, check_kernel_parameters, make_kernel
+from skauc.kernels import Kernel
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
 from skauc.solvers.cutting_plane import Solution, minimise_by_planes
 from skauc.structural.function_spaces import open_space
 from skauc.support import quiet_overflow
-from skauc.validation import check_integer, check_n_jobs, check_positive, is_sequence
 
 # Fraction of the way to the solution of the master problem at which the linear kernel computes its
 # planes. It takes a third to a quarter of the rounds of a full step. The result contains a little
@@ -32,7 +30,7 @@ from skauc.validation import check_integer, check_n_jobs, check_positive, is_seq
 STEP = 0.2
 
 
-class StructuralAUC(CallbackMixin, RankingClassifier):
+class StructuralAUC(CallbackMixin, FullKernelClassifier):
     """Linear or kernel classifier that maximises AUC by the plain hinge loss over all pairs.
 
     It minimises
@@ -140,6 +138,8 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
     (30,)
     """
 
+    _usual_max_iter = 1000
+
     def __init__(
         self,
         C=1.0,
@@ -149,7 +149,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         degree=3,
         coef0=1.0,
         tol=1e-3,
-        max_iter=1000,
+        max_iter=_usual_max_iter,
         cache_size=4000,
         n_jobs=None,
     ):
@@ -195,14 +195,7 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         self.classes_ = data.classes
         rows = np.flatnonzero(data.weights)
         counted = data if len(rows) == len(data.weights) else data.part(rows)
-        kernel = make_kernel(
-            self.kernel,
-            counted,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            names=getattr(self, "feature_names_in_", None),
-        )
+        kernel = self._make_kernel(counted)
         attributes = partial(_attributes, kernel, self.kernel == "linear", counted, rows)
         reporter = self._start_reporting(self.max_iter, X, y, sample_weight)
         with open_space(kernel, counted.X, cache_size=self.cache_size, n_jobs=self.n_jobs) as space:
@@ -220,19 +213,6 @@ class StructuralAUC(CallbackMixin, RankingClassifier):
         self.__dict__.update(attributes(solution))
         reporter.end(partial(attributes, solution))
 
-    def _check_parameters(self) -> None:
-        check_positive("C", self.C, "Larger values fit the training pairs more closely.")
-        check_kernel_parameters(self.kernel, self.gamma, self.degree, self.coef0)
-        if is_sequence(self.gamma) and not isinstance(self.gamma, str):
-            raise InvalidParameterError(
-                f"`gamma` must be one width; got {self.gamma!r}. Choose one by cross-validation, "
-                "or use SparseKernelAUC, which takes several."
-            )
-        check_positive("tol", self.tol, "1e-3 is a good choice.")
-        check_integer("max_iter", self.max_iter, 1, "1000 is a good choice.")
-        check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
-        check_n_jobs(self.n_jobs)
-
 
 def _attributes(
     kernel: Kernel, is_linear: bool, data: TrainingData, rows: np.ndarray, solution: Solution
@@ -242,10 +222,7 @@ def _attributes(
     if is_linear:
         model = Model.linear(solution.vector, intercept)
     else:
-        coef = solution.vector[0]
-        support = np.flatnonzero(coef)
-        centres, indices = data.X[support], rows[support]
-        model = Model(kernel, centres, indices, coef[support], None, intercept, 0)
+        model = Model.of_support(kernel, data.X, rows, solution.vector[0], intercept)
     return {
         **support_attributes(model),
         "objective_": solution.objective,

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skauc.engines.policy import current_policy
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Linear, Rows, is_sparse
 from skauc.solvers.cutting_plane import Space
 
 if TYPE_CHECKING:
     from skauc.engines.gram_matrix import GramMatrix
-
-# Numbers per block of rows: one megabyte in float64.
-_BLOCK = 1 << 17
 
 
 @contextmanager
@@ -40,7 +38,8 @@ class FeatureSpace:
         self._X, self._threads = X, threads
         self._n_rows, self._n_features = X.shape
         numbers = X.nnz if is_sparse(X) else X.size
-        self._block_rows = max(_BLOCK * self._n_rows // max(numbers, 1), 64)
+        block = current_policy().float64_block
+        self._block_rows = max(block * self._n_rows // max(numbers, 1), 64)
 
     def zero(self) -> np.ndarray:
         """Return a zero for each feature."""

@@ -143,6 +143,19 @@ def test_a_threshold_that_is_no_probability(command, customers):
     refused(answer, "`threshold` must be from 0 to 1", "got 50. Did you mean 0.5?")
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_threshold_for_scores_that_looks_like_a_probability(command, tmp_path):
+    good().to_csv(tmp_path / "t.csv", index=False)
+    table, model = tmp_path / "t.csv", tmp_path / "m.skauc"
+    assert run("fit", table, "--target", "Bought", *QUICK, "--no-calibrate", "-o", model).code == 0
+    answer = run(command, model, table, "--threshold", 0.5)
+    assert answer.code == 0
+    assert "--threshold 0.5 is a score here and not a probability" in answer.err
+    assert "The model's own threshold is 0." in answer.err
+    for threshold in (0, -0.5, 2):
+        assert "--threshold" not in run(command, model, table, "--threshold", threshold).err
+
+
 def test_an_output_that_exists_is_replaced_by_force_alone(tmp_path):
     good().to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", "--target", "Bought", *QUICK, "-o", tmp_path / "m.skauc")

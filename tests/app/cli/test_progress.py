@@ -45,7 +45,7 @@ def test_a_callback_reads_what_an_estimator_offers():
 def test_a_fit_counts_its_centres():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    state = StageProgress("Adding centres")
+    state = StageProgress("Fitting")
     model = SparseKernelAUC(5, random_state=0)
     model.set_callbacks(Tick(state))
     model.fit(X, X[:, 0] > 0.5)

@@ -71,7 +71,7 @@ def test_a_search_on_few_rows_is_the_model(monkeypatch):
 
 def test_many_rows_are_tuned_on_a_part_and_fitted_as_a_whole(monkeypatch):
     monkeypatch.setattr("skauc.app.workflow.training.MOST_TUNED", 300)
-    monkeypatch.setattr("skauc.app.workflow.calibration.MANY_ROWS", 600)
+    monkeypatch.setattr("skauc.app.workflow.calibration.ENOUGH_TO_HOLD_OUT", 600)
     result = train_model(messy_table(1200), Recipe(n_basis=4, n_jobs=1))
     ranker = RowScorer(result.model).opened.classifier
     assert isinstance(ranker, SparseKernelAUC)
@@ -82,7 +82,7 @@ def test_many_rows_are_tuned_on_a_part_and_fitted_as_a_whole(monkeypatch):
 
 
 def test_rows_to_calibrate_on_are_not_learnt_from(monkeypatch):
-    monkeypatch.setattr("skauc.app.workflow.calibration.MANY_ROWS", 600)
+    monkeypatch.setattr("skauc.app.workflow.calibration.ENOUGH_TO_HOLD_OUT", 600)
     seen = []
     fit = SparseKernelAUC.fit
 

@@ -78,7 +78,7 @@ def evaluate(
         rows = opened.read_labelled(table, format, target, weights)
         scorer = RowScorer(opened.model, threshold)
         scored = scorer(rows.X)
-        check = InputCheck(opened.model)
+        check = InputCheck(opened.model, threshold)
         check.add(rows.X, scored.scores)
         evaluation = evaluate_rows(
             scored,

@@ -70,7 +70,7 @@ def predict(
     opened = open_file(model)
     from skauc.app.workflow import InputCheck, RowScorer
 
-    check = InputCheck(opened.model)
+    check = InputCheck(opened.model, threshold)
     scorer = RowScorer(opened.model, threshold)
     pieces = _Pieces(opened, scorer, check, keep)
     if json and is_piped:

@@ -16,9 +16,9 @@ from skauc.app.tables import LabelledTable
 from skauc.app.workflow.splitting import split_rows, take_rows
 
 # Tables with at least this many rows are calibrated on a held-out part, smaller ones on folds.
-MANY_ROWS = 20_000
+ENOUGH_TO_HOLD_OUT = 20_000
 MOST_HELD_OUT = 20_000
-N_FOLDS = 5
+N_CALIBRATION_FOLDS = 5
 # A class needs at least this many rows for a calibration.
 FEWEST_TO_CALIBRATE = 10
 
@@ -33,7 +33,7 @@ class Calibrated:
 
 def held_out_for_calibration(table: LabelledTable, seed: int) -> tuple:
     """Return the training rows, and the rows to calibrate on or None if there are few rows."""
-    if len(table.y) < MANY_ROWS or _n_fewest(table) < 10 * FEWEST_TO_CALIBRATE:
+    if len(table.y) < ENOUGH_TO_HOLD_OUT or _n_fewest(table) < 10 * FEWEST_TO_CALIBRATE:
         return table, None
     return split_rows(table, min(len(table.y) // 10, MOST_HELD_OUT), seed)
 
@@ -74,7 +74,7 @@ def _cross_fitted_scores(pipeline: Pipeline, table: LabelledTable, seed: int) ->
     preprocessor, ranker = pipeline.named_steps["table"], pipeline.named_steps["ranker"]
     ranker = getattr(ranker, "best_estimator_", ranker)
     scores = np.empty(len(table.y))
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(N_CALIBRATION_FOLDS, shuffle=True, random_state=seed)
     for train, test in folds.split(scores, table.y):
         part, step, model = take_rows(table, train), clone(preprocessor), clone(ranker)
         model.fit(step.fit_transform(part.X, part.y), part.y, part.weights)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 
 from skauc.app.workflow.training import MOST_TUNED, Recipe
+from skauc.sparse.search import FEW_ROWS, MANY_ROWS
 
-# Seconds of one core that searches with 64 centres took, by the number of rows. Fewer than 1000
-# rows are searched with repeated folds, at least 2000 with more steps of refinement.
-FEW_ROWS, MANY_ROWS = 1000, 2000
 PROCESS_START = 3.0
 
 
@@ -34,6 +32,8 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     n_cores = os.cpu_count() or 1
     n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
     n_tuned = min(n_rows, MOST_TUNED)
+    # Seconds of one core that searches with 64 centres took. Few rows are searched with repeated
+    # folds, many with more steps of refinement.
     if n_tuned < FEW_ROWS:
         work = 25 + 0.035 * n_tuned
     else:

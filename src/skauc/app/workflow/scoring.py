@@ -11,7 +11,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.unwrapping import positive_probabilities, ranking_scores, unwrap
 
 # Number of rows that are prepared and scored at once.
-CHUNK_ROWS = 100_000
+BLOCK_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class RowScorer:
         rows : ScoredRows
             Scores, probabilities and predictions.
         """
-        parts = [self._score(X[i : i + CHUNK_ROWS]) for i in range(0, len(X), CHUNK_ROWS)]
+        parts = [self._score(X[i : i + BLOCK_ROWS]) for i in range(0, len(X), BLOCK_ROWS)]
         if len(parts) == 1:
             return parts[0]
         has_probabilities = parts[0].probabilities is not None

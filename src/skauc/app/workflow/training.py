@@ -260,7 +260,7 @@ def _complete_means(results: dict) -> np.ndarray:
 
 def _fitted(ranker: SparseKernelAUC, rows: LabelledTable, trained: Trained, watch: Watch):
     """Fit; after an interrupt keep the model reached."""
-    with watch("Adding centres", ranker.n_basis) as callbacks:
+    with watch("Fitting", ranker.n_basis) as callbacks:
         ranker.set_callbacks(*callbacks)
         is_interrupted = _is_interrupted(ranker, rows)
     return replace(trained, model=ranker.set_callbacks(), is_interrupted=is_interrupted)

@@ -17,7 +17,7 @@ import torch
 
 from skauc.data.training import TrainingData
 from skauc.engines.blocks.base import Block
-from skauc.engines.gpu.kernels import Columns, make_columns
+from skauc.engines.gpu.kernels import TensorColumns, make_columns
 from skauc.engines.gpu.rows import put, put_rows
 from skauc.engines.gpu.sums import transposed_product
 from skauc.engines.passes.base import Sums, alone
@@ -85,7 +85,7 @@ class GPUBlock(Block):
         """Cut rows of ``width`` numbers each into parts."""
         return row_slices(n_rows, rows_per_block(width, self.policy.gpu_part_numbers, 1))
 
-    def kernel_columns(self, kernel: Kernel, centres: Rows) -> Columns:
+    def kernel_columns(self, kernel: Kernel, centres: Rows) -> TensorColumns:
         """Return the function that maps rows on the device to the block k(row, centre)."""
         return make_columns(kernel, centres, self.dtype, self.device)
 

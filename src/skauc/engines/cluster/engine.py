@@ -73,7 +73,7 @@ class ClusterEngine(Engine[ClusterState]):
     def hold_out(self, chosen: Chosen | None) -> None:
         self._n_changes += 1
         held = {"chosen": chosen, "device": self.pool.device, "policy": self._policy}
-        parts = self.pool.each("hold-out", tasks.hold_out, self._data.blocks, **held)
+        parts = self.pool.each("hold-out", tasks.with_held_out, self._data.blocks, **held)
         self.blocks = self.pool.start(parts)
         counts = self.pool.fetch_all(self.pool.each("count", tasks.row_counts, self.blocks))
         n_counting, positive, negative = zip(*counts, strict=True)
@@ -94,7 +94,7 @@ class ClusterEngine(Engine[ClusterState]):
 
     def rows(self, indices: np.ndarray) -> Rows:
         rows: dict[int, Rows] = {}
-        for asked, part in self._fetch_rows(tasks.pick_rows, indices, self._block_ends):
+        for asked, part in self._fetch_rows(tasks.rows_at, indices, self._block_ends):
             rows.update((place, part[[i]]) for i, place in enumerate(asked.tolist()))
         return self._stack([rows[place] for place in range(len(indices))])
 

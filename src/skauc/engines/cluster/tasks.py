@@ -204,7 +204,7 @@ def without(data: TrainingData, *, chosen: Callable) -> TrainingData:
     return replace(data, weights=data.weights * ~chosen(data), numbering=data.numbers)
 
 
-def hold_out(
+def with_held_out(
     data: TrainingData, *, chosen: Callable | None, device: str | None, policy: SizePolicy
 ) -> BlockRows:
     """Return the rows, with separate weights for those held out."""
@@ -227,7 +227,7 @@ def find_rows(rows: BlockRows, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
     return rows.data.row_numbers[found], rows.data.X[found]
 
 
-def pick_rows(rows: BlockRows, indices: np.ndarray) -> Rows:
+def rows_at(rows: BlockRows, indices: np.ndarray) -> Rows:
     """Return rows by their indices in the block."""
     return rows.data.X[indices]
 

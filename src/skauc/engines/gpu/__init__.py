@@ -6,12 +6,12 @@ from skauc.engines.gpu.devices import (
     find_device,
     keep_products_precise,
 )
-from skauc.engines.gpu.reading import read_training
+from skauc.engines.gpu.reading import read_for_gpu
 
 __all__ = [
     "PRECISE_PRODUCTS",
     "check_device",
     "find_device",
     "keep_products_precise",
-    "read_training",
+    "read_for_gpu",
 ]

@@ -21,7 +21,7 @@ from skauc.kernels import (
     is_sparse,
 )
 
-Columns = Callable[[torch.Tensor], torch.Tensor]
+TensorColumns = Callable[[torch.Tensor], torch.Tensor]
 
 _NEEDS_NAME = (
     "engine='gpu' does not support a function as `kernel`. Use kernel='rbf', 'laplacian', "
@@ -35,7 +35,7 @@ def check_kernel(kernel) -> None:
         raise InvalidParameterError(_NEEDS_NAME)
 
 
-def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> Columns:
+def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> TensorColumns:
     """Return a function that maps dense rows on the device to the matrix k(row, centre).
 
     As in `Kernel.columns`, the matrix has the given dtype where that is precise enough, and is
@@ -46,7 +46,7 @@ def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> Columns:
 
 
 @singledispatch
-def _columns(kernel: Kernel, centres: np.ndarray, dtype: np.dtype, device: str) -> Columns:
+def _columns(kernel: Kernel, centres: np.ndarray, dtype: np.dtype, device: str) -> TensorColumns:
     # Only `CallableKernel` gets here. All other kernels are registered.
     raise InvalidParameterError(_NEEDS_NAME)
 
@@ -71,7 +71,7 @@ def _(kernel: RBF, centres, dtype, device):
     return block
 
 
-def _by_differences(centred: CentredRBF, device: str) -> Columns:
+def _by_differences(centred: CentredRBF, device: str) -> TensorColumns:
     origin = put(centred.origin, device, torch.float64)
     root, ratios = (torch.as_tensor(part, device=device) for part in (centred.root, centred.ratios))
     centres = put(centred.centres, device)

@@ -24,7 +24,7 @@ import numpy as np
 from skauc.compiling import compiled, compiled_fast
 from skauc.engines.passes.base import Pass, Sums, alone
 from skauc.engines.passes.hessian import ColumnShift, pack
-from skauc.engines.passes.state import sums_above
+from skauc.engines.passes.state import sums_over_higher_cells
 from skauc.kernels import Kernel, Rows
 from skauc.support import row_slices
 
@@ -129,7 +129,10 @@ class CandidateGains(Pass):
     def finish(self, sums: Sums, given) -> CandidateSlopes:
         """Subtract, by cells, the pairs that do not violate."""
         by_cell, basis_by_cell, slopes, squares, cross = sums
-        above, basis_above = sums_above(by_cell[0]), sums_above(basis_by_cell[0])
+        above, basis_above = (
+            sums_over_higher_cells(by_cell[0]),
+            sums_over_higher_cells(basis_by_cell[0]),
+        )
         squares = squares - 2 * (by_cell[1] * above).sum(0)
         cross = cross - basis_by_cell[1].T @ above - basis_above.T @ by_cell[1]
         return CandidateSlopes(slopes, squares.clip(0.0), cross)

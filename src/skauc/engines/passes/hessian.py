@@ -21,7 +21,7 @@ import numpy as np
 
 from skauc.compiling import compiled
 from skauc.engines.passes.base import Pass, Sums, alone
-from skauc.engines.passes.state import sums_above
+from skauc.engines.passes.state import sums_over_higher_cells
 
 if TYPE_CHECKING:
     from skauc.engines.blocks.cpu import CPUBlock
@@ -104,7 +104,7 @@ class Hessian(Pass):
     def finish(self, sums: Sums, given) -> np.ndarray:
         """Subtract the cross terms."""
         squares, by_cell = sums
-        cross = by_cell[1].T @ sums_above(by_cell[0])
+        cross = by_cell[1].T @ sums_over_higher_cells(by_cell[0])
         return squares - cross - cross.T
 
 

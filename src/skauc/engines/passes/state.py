@@ -387,7 +387,7 @@ def _put_statistics(statistics: PairStatistics, device: str) -> PairStatistics:
     )
 
 
-def sums_above(by_cell):
+def sums_over_higher_cells(by_cell):
     """Turn sums by cell into sums over all higher cells, for an array or a tensor."""
     if isinstance(by_cell, np.ndarray):
         return pairs.sums_above(by_cell)

@@ -1,17 +1,11 @@
-"""What every ranking classifier shares: scores, all-or-nothing fits, callbacks, doc links."""
+"""The classifier that all estimators extend: scores, labels, AUC and all-or-nothing fits."""
 
 from __future__ import annotations
 
-import copy
-import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skauc.base.doc_links import DocLinkMixin
 from skauc.engines import cluster_engine, is_on_cluster
 from skauc.engines.expansion import Scorer
 from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
@@ -28,64 +23,13 @@ from skauc.model import Model
 from skauc.support import quiet_overflow
 from skauc.validation import check_rows
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9
-    CallbackSupportMixin = None
-
-GUIDE = "methods.md"
 # If this many different rows have the same score, a user has probably made a mistake.
-MANY_ROWS = 20
+_MANY_ROWS = 20
 # A kernel value below this adds nothing to a score.
-FAR = 1e-12
+_FAR = 1e-12
 
-Attributes = Callable[[], dict]
 # An array of NumPy, or of dask if the rows are on a cluster.
 LazyArray: TypeAlias = np.ndarray | Any
-
-
-# -- links from scikit-learn's diagrams -------------------------------------------------------
-
-
-class DocLinkMixin:
-    """Links scikit-learn's HTML diagram to our guide. It must come before `BaseEstimator`."""
-
-    _doc_link_module = "skauc"
-
-    @property
-    def _doc_link_template(self) -> str:
-        return f"{docs_url()}/{GUIDE}#{{section}}"
-
-    def _doc_link_url_param_generator(self) -> dict[str, str]:
-        return {"section": type(self).__name__.lower()}
-
-
-def docs_url() -> str:
-    """Return the URL of the guide's folder: $SKAUC_DOCS_URL, the published one, or a local one."""
-    given = os.environ.get("SKAUC_DOCS_URL") or _published_url()
-    return given.rstrip("/") if given else _local_folder().as_uri()
-
-
-@cache
-def _published_url() -> str | None:
-    """Return the documentation's URL from the metadata of the installed package, if any."""
-    try:
-        urls = metadata.metadata("skauc").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:
-        return None
-    by_label = dict(url.split(", ", 1) for url in urls)
-    return by_label.get("Documentation")
-
-
-@cache
-def _local_folder() -> Path:
-    """Return the guide's folder, which is in the installed package, or in docs in a checkout."""
-    package = Path(__file__).resolve().parent
-    folders = (package / "guide", package.parents[1] / "docs" / "guide")
-    return next((folder for folder in folders if (folder / GUIDE).exists()), folders[0])
-
-
-# -- the classifier ---------------------------------------------------------------------------
 
 
 class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
@@ -126,7 +70,7 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         X = check_rows(self, X)
         model = self._model
         scores = model.scores(X, getattr(self, "n_jobs", None))
-        if len(scores) >= MANY_ROWS and scores[0] == scores[-1] and (scores == scores[0]).all():
+        if len(scores) >= _MANY_ROWS and scores[0] == scores[-1] and (scores == scores[0]).all():
             _warn_if_far_from_centres(self, model, X)
         return scores
 
@@ -211,9 +155,9 @@ def _warn_if_far_from_centres(estimator: RankingClassifier, model: Model, X: Row
     if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
         return
     with quiet_overflow():
-        some = model.scaled(X[:MANY_ROWS])
+        some = model.scaled(X[:_MANY_ROWS])
         values = model.kernel.columns(same_format(model.centres, some), np.float64)(some)
-    if values.max() > FAR:
+    if values.max() > _FAR:
         return
     lows, highs = _ranges(X)
     if np.array_equal(lows, highs):
@@ -239,9 +183,6 @@ def _ranges(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     if sparse.issparse(rows):
         return rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
     return rows.min(axis=0), rows.max(axis=0)
-
-
-# -- fitted attributes ------------------------------------------------------------------------
 
 
 @contextmanager
@@ -281,102 +222,3 @@ def support_attributes(model: Model) -> dict:
         "support_": model.indices,
         "support_vectors_": model.centres,
     }
-
-
-# -- callbacks --------------------------------------------------------------------------------
-#
-# scikit-learn has a callback API since version 1.9. With older versions, callbacks are plain
-# functions. Both give estimators the same two names, `CallbackMixin` and `with_callbacks`.
-
-
-class Reporter(Protocol):
-    """Tells callbacks about the tasks of one fit."""
-
-    def task(self, name: str, attributes: Attributes) -> bool:
-        """Report a finished task; return whether a callback asks to stop the fit."""
-
-    def expect(self, n_tasks: int) -> None:
-        """Correct the number of tasks."""
-
-    def end(self, attributes: Attributes) -> None:
-        """Report the end of the fit."""
-
-
-if CallbackSupportMixin is not None:
-
-    @dataclass(frozen=True)
-    class _ContextReporter:
-        """The root task of one fit, and the data that callbacks may ask for."""
-
-        estimator: object
-        root: Any
-        data: dict
-
-        def task(self, name: str, attributes: Attributes) -> bool:
-            """Report a finished task; return whether a callback asks to stop the fit."""
-            task = self.root.subcontext(task_name=name)
-            task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
-            return task.call_on_fit_task_end(
-                estimator=self.estimator, reconstruction_attributes=attributes, **self.data
-            )
-
-        def expect(self, n_tasks: int) -> None:
-            """Correct the number of tasks."""
-            self.root.max_subtasks = n_tasks
-
-        def end(self, attributes: Attributes) -> None:
-            """Report the end of the fit."""
-            self.root.call_on_fit_task_end(
-                estimator=self.estimator, reconstruction_attributes=attributes, **self.data
-            )
-
-    class CallbackMixin(CallbackSupportMixin):
-        """Callbacks for estimators that fit in steps, such as centres or epochs."""
-
-        def _start_reporting(self, n_tasks: int, X: Any, y: Any, sample_weight: Any) -> Reporter:
-            metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-            data = {"X": X, "y": y, "metadata": metadata}
-            root = self._init_callback_context(max_subtasks=n_tasks)
-            root.call_on_fit_task_begin(estimator=self, **data)
-            return _ContextReporter(self, root, data)
-
-else:
-
-    def with_callbacks(method: Callable) -> Callable:
-        """Return the method unchanged."""
-        return method
-
-    class _FunctionReporter:
-        """Calls plain functions after each task."""
-
-        def __init__(self, estimator: object, callbacks: tuple[Callable, ...], n_tasks: int):
-            self.estimator, self.callbacks, self.n_tasks = estimator, callbacks, n_tasks
-            self.n_done = 0
-
-        def task(self, name: str, attributes: Attributes) -> bool:
-            """Report a finished task; return whether a callback asks to stop the fit."""
-            self.n_done += 1
-            if not self.callbacks:
-                return False
-            fitted = copy.copy(self.estimator)
-            vars(fitted).update(attributes())
-            answers = [call(fitted, self.n_done, self.n_tasks) for call in self.callbacks]
-            return any(answers)
-
-        def expect(self, n_tasks: int) -> None:
-            """Correct the number of tasks."""
-            self.n_tasks = n_tasks
-
-        def end(self, attributes: Attributes) -> None:
-            """Do nothing: plain callbacks hear of tasks only."""
-
-    class CallbackMixin:  # type: ignore[no-redef] # for another version of scikit-learn
-        """Plain callbacks, for scikit-learn versions without a callback API."""
-
-        def set_callbacks(self, *callbacks: Callable) -> Self:
-            """Set functions ``callback(fitted_estimator, n_done, n_tasks)`` and return self."""
-            self._plain_callbacks = callbacks
-            return self
-
-        def _start_reporting(self, n_tasks: int, X: Any, y: Any, sample_weight: Any) -> Reporter:
-            return _FunctionReporter(self, getattr(self, "_plain_callbacks", ()), n_tasks)

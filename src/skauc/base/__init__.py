@@ -1,0 +1,26 @@
+"""What every ranking classifier shares: scores, all-or-nothing fits, callbacks, doc links."""
+
+from skauc.base.callbacks import CallbackMixin, Reporter, with_callbacks
+from skauc.base.classifier import (
+    LazyArray,
+    RankingClassifier,
+    fitted_attributes,
+    support_attributes,
+    unchanged_on_error,
+)
+from skauc.base.doc_links import DocLinkMixin, docs_url
+from skauc.base.full_kernel import FullKernelClassifier
+
+__all__ = [
+    "CallbackMixin",
+    "DocLinkMixin",
+    "FullKernelClassifier",
+    "LazyArray",
+    "RankingClassifier",
+    "Reporter",
+    "docs_url",
+    "fitted_attributes",
+    "support_attributes",
+    "unchanged_on_error",
+    "with_callbacks",
+]

@@ -1,0 +1,67 @@
+"""Checks of parameters and arrays. Every error says what was wrong, the value, and the remedy."""
+
+from skauc.validation.labels import (
+    check_class_weights,
+    check_no_negative_weight,
+    check_number_of_classes,
+    check_pair_weight,
+    check_weights,
+    unique_labels,
+)
+from skauc.validation.parameters import (
+    LARGEST_INTEGER,
+    check_boolean,
+    check_choice,
+    check_fraction,
+    check_integer,
+    check_n_jobs,
+    check_positive,
+    check_refine,
+    check_verbose,
+    is_finite,
+    is_number,
+    is_sequence,
+    shortened,
+)
+from skauc.validation.rows import (
+    FLOAT_DTYPES,
+    check_features,
+    check_rows,
+    is_tensor,
+    native,
+    on_host,
+    tidy,
+)
+from skauc.validation.scored import check_column, check_numbers, check_scored
+
+__all__ = [
+    "FLOAT_DTYPES",
+    "LARGEST_INTEGER",
+    "check_boolean",
+    "check_choice",
+    "check_class_weights",
+    "check_column",
+    "check_features",
+    "check_fraction",
+    "check_integer",
+    "check_n_jobs",
+    "check_no_negative_weight",
+    "check_number_of_classes",
+    "check_numbers",
+    "check_pair_weight",
+    "check_positive",
+    "check_refine",
+    "check_rows",
+    "check_scored",
+    "check_verbose",
+    "check_weights",
+    "is_finite",
+    "is_number",
+    "is_sequence",
+    "is_tensor",
+    "native",
+    "on_host",
+    "shortened",
+    "tidy",
+    "unique_labels",
+]
