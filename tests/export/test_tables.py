@@ -67,7 +67,7 @@ def test_sql(case, dialect, run):
 @needs_node
 def test_contributions_are_shapley_values(case, tmp_path):
     """Against one background row; a rotated model is not a product, so its values are estimates."""
-    rows = {name: values[:6] for name, values in case.values.items()}
+    rows = {name: values[:20] for name, values in case.values.items()}
     module = to_source(case.model, "js")
     answers, _ = run_js(tmp_path, module, rows, "[m.contributions(row), m.score(row)]")
     for found, score in answers:
@@ -75,7 +75,7 @@ def test_contributions_are_shapley_values(case, tmp_path):
     ask = "m.contributions(row, Object.fromEntries(names.map((n, j) => [n, rows[0][j]])))"
     answers, _ = run_js(tmp_path, module, rows, ask)
     values = [[each["values"][name] for name in rows] for each in answers]
-    expected = shapley_values(case.model, case.frame[:6], case.frame[:1])
+    expected = shapley_values(case.model, case.frame[:20], case.frame[:1])
     is_exact = expected.is_exact
     assert {answer["exact"] for answer in answers} == {is_exact}
     used = [list(expected.feature_names).index(name) for name in rows]
