@@ -70,7 +70,7 @@ def make_model(names, levels):
     return make_pipeline(step, SparseKernelAUC(3, random_state=0)).fit(frame, y), frame
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(names=NAMES, levels=LEVELS)
 @example(names=[*NASTY[10:13]], levels=[*NASTY[2:5]])
 @example(names=[*NASTY[:3]], levels=[*NASTY[10:13]])

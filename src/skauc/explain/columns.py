@@ -56,7 +56,8 @@ def _probed_sources(
         pick_rows(background, _probes(background, random_state)),
     )
     own = np.arange(rows.shape[0])
-    other = random_state.permutation(len(own))
+    # A shift leaves no row in its place, as a permutation may.
+    other = np.roll(own, 1)
     before = as_dense(model.transform(rows))
     n_columns = rows.shape[1]
     depends = np.zeros((n_columns, before.shape[1]), dtype=bool)
