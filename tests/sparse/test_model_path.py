@@ -219,7 +219,12 @@ def test_the_validation_auc_is_that_of_a_stratified_part_never_trained_on(weight
 
 @pytest.mark.parametrize(
     ("size", "selection", "early_stopping"),
-    [(1, "orthogonal", False), (11, "orthogonal", False), (7, "greedy", False), (20, "greedy", True)],
+    [
+        (1, "orthogonal", False),
+        (11, "orthogonal", False),
+        (7, "greedy", False),
+        (20, "greedy", True),
+    ],
 )
 def test_an_interrupted_fit_keeps_the_model_it_had_reached(
     size, selection, early_stopping, monkeypatch
