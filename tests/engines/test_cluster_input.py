@@ -23,7 +23,7 @@ dd = pytest.importorskip("dask.dataframe", reason='needs pip install "skauc[clus
 
 X, y = make_classification(600, 5, weights=[0.7], flip_y=0.1, random_state=0)
 NAMES = [f"feature {i}" for i in range(5)]
-MODEL = SparseKernelAUC(2, random_state=0)
+MODEL = SparseKernelAUC(2, refine=False, random_state=0)
 
 
 def dask_rows(chunks=200):

@@ -121,7 +121,7 @@ def test_every_way_of_fitting_ranks_the_training_rows(selection, retrain, solver
         C=10.0, selection=Selection(selection, n_candidates=20, retrain=retrain, solver=solver)
     ).fit(X, y)
     assert model.n_basis_ == 8
-    assert model.score(X, y) > 0.8
+    assert model.score(X, y) > (0.8 if selection in BY_GAIN else 0.75)
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)

@@ -9,29 +9,30 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 SEARCH = """
-import dataclasses, os, signal, threading, time
+import os, signal, threading, time
 import numpy as np
 from sklearn.datasets import make_moons
 from skauc import SparseKernelAUCCV
-import skauc.sparse.refinement as refinement
+import skauc.sparse.stages as stages
 
 X, y = make_moons(300, noise=0.3, random_state=0)
-descend, times, sent = refinement.Refiner.refine, [], []
+descend, times, sent = stages.refine, [], []
 
 def interrupt():
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
 
-def refine(self, *arguments):
+def refine(objective, basis, start, n_steps, *arguments, **keywords):
     times.append(time.monotonic())
     if len(times) == {n_descents}:
         # From another thread, so that it comes in the middle of a descent.
         threading.Timer(0.05, interrupt).start()
-    if len(times) >= {n_descents}:  # this descent and those after the interrupt have no end
-        self = dataclasses.replace(self, max_iter=100_000, tol=0.0, patience=100_000)
-    return descend(self, *arguments)
+    found = descend(objective, basis, start, n_steps, *arguments, **keywords)
+    while len(times) >= {n_descents}:  # this descent and those after the interrupt have no end
+        descend(objective, basis, start, n_steps, *arguments, **keywords)
+    return found
 
-refinement.Refiner.refine = refine
+stages.refine = refine
 model = SparseKernelAUCCV(Cs=[1.0], gammas=[1.0], n_basis=8, scaling=None, linear_term=False,
                           rotate=False, refine={refine!r}, cv=3, n_jobs=1, random_state=0)
 try:
@@ -71,13 +72,13 @@ from skauc import SparseKernelAUC
 from skauc.sparse.pursuit import Pursuit
 
 X, y = make_moons(3000, noise=0.3, random_state=0)
-model, add, sizes = SparseKernelAUC(2000, random_state=0), Pursuit.add, []
+model, add, sizes = SparseKernelAUC(2000, refine=False, random_state=0), Pursuit.add, []
 
-def add_and_interrupt(self, iterate):
+def add_and_interrupt(self, iterate, n_most):
     sizes.append(len(self.basis))
     if len(sizes) == 3:
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-    return add(self, iterate)
+    return add(self, iterate, n_most)
 
 Pursuit.add = add_and_interrupt
 try:

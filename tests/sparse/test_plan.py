@@ -176,5 +176,5 @@ def test_a_selection_is_a_value():
     with pytest.raises(InvalidParameterError, match="`n_candidates` must be"):
         Selection(n_candidates=0).check()
     for n_rows in (1, "all", 10.0):
-        with pytest.raises(InvalidParameterError, match="`n_rows` must be .* None for all rows"):
+        with pytest.raises(InvalidParameterError, match=r"`n_rows` must be .* None for all rows"):
             Selection(n_rows=n_rows).check()
