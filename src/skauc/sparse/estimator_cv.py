@@ -207,8 +207,8 @@ class SparseKernelAUCCV(PathClassifier):
         If the search is interrupted from the keyboard, the estimator is fitted with the best
         parameters so far, and the interrupt is raised again. That fit ends a second after its
         first centre with the model it has reached, which may have fewer centres than ``n_basis``
-        or fewer steps of refinement. From 16,000 rows on it uses a sample of 8,000. If it is
-        interrupted, too, the estimator keeps the model it had reached.
+        or fewer steps of refinement. If there are more than 80,000 rows, it uses a sample of
+        40,000. If it is interrupted, too, the estimator keeps the model it had reached.
 
         Parameters
         ----------

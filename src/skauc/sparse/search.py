@@ -12,7 +12,9 @@ fit scores all sizes on its path.
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +23,7 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from skauc.data.training import TrainingData
-from skauc.sparse.folds import Fold
+from skauc.sparse.folds import Fold, RowFold
 from skauc.sparse.plan import Parameters
 from skauc.sparse.scoring import Job, Setting, score_job
 
@@ -90,7 +92,7 @@ class Search:
     """The rows and folds that settings are scored on, and how.
 
     ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before the
-    jobs of a stage. The search ends at ``deadline``, a time of `time.monotonic`, with what it has.
+    jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the first.
     """
 
     base: Parameters
@@ -102,6 +104,7 @@ class Search:
     expect: Callable[[str, int], None]
     deadline: float = np.inf
     _parts: dict[int, tuple[TrainingData, Fold]] = field(default_factory=dict)
+    _is_cancelled: threading.Event = field(default_factory=threading.Event)
 
     @property
     def n_first(self) -> int:
@@ -120,8 +123,11 @@ class Search:
 
     def few_rows(self) -> TrainingData:
         """Return all rows, or the training rows of the first sample if they are many."""
+        if self.rows.n_rows <= 2 * MOST_ROWS:
+            return self.rows
         rows, fold = self.part(0)
-        return rows if rows is self.rows else fold.training(rows)
+        assert isinstance(fold, RowFold)  # samples are in memory
+        return rows.part(fold.train)
 
     def is_over(self) -> bool:
         """Tell whether the time is up."""
@@ -131,16 +137,37 @@ class Search:
         """Score jobs, in threads, and return the scores with theirs."""
         jobs = list(jobs)
         self.expect(stage, len(jobs))
-        tasks = (delayed(score_job)(self.base, *self.part(j.fold), j, self.seed) for j in jobs)
+        first = None if scores.by_setting else jobs[0]
+        tasks = (delayed(self._score)(job, is_first=job is first) for job in jobs)
         # Results come in the order of the jobs, so that ties do not depend on `n_jobs`.
         found = Parallel(self.n_jobs, prefer="threads", return_as="generator")(tasks)
-        for by_setting, job in zip(found, jobs, strict=False):
-            scores = scores.plus(job.fold, by_setting)
-            self.watch(stage, job, scores)
-            if self.is_over():
-                found.close()
-                break
+        try:
+            for by_setting, job in zip(found, jobs, strict=False):
+                if by_setting is not None:
+                    scores = scores.plus(job.fold, by_setting)
+                    self.watch(stage, job, scores)
+        except BaseException:
+            # The other threads would go on: tell them to end, and wait for them.
+            self._is_cancelled.set()
+            deque(found, maxlen=0)
+            raise
         return scores
+
+    def _score(self, job: Job, *, is_first: bool) -> dict[Setting, float] | None:
+        """Return the scores of a job, or None if it is too late for them."""
+        if self._is_cancelled.is_set() or (self.is_over() and not is_first):
+            return None
+        try:
+            return score_job(self.base, *self.part(job.fold), job, self.seed, self._check)
+        except KeyboardInterrupt:
+            if not self._is_cancelled.is_set():
+                raise
+            return None
+
+    def _check(self) -> None:
+        """Raise KeyboardInterrupt in a thread whose result is not wanted any more."""
+        if self._is_cancelled.is_set():
+            raise KeyboardInterrupt
 
 
 def run_search(search: Search, grid: SearchGrid) -> Scores:
