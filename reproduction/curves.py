@@ -1,7 +1,7 @@
 """Figures 1 to 3: effect of schedules, candidates and cores on the time of a fit.
 
 The paper names neither the six data sets of Figures 1 and 2 nor C and sigma. We use six sets of
-Table II, the scale-free C = 10 and gamma = "scale", on standardised features.
+Table II, C_pair = 10 l / (p n) and gamma = "scale", on standardised features.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from reproduction.data_sets import load_dataset
-from reproduction.protocol import Part, Protocol, part_of
+from reproduction.protocol import Part, Protocol, part_of, to_scale_free
 from reproduction.runner import Key, Task
 from reproduction.synthetic import make_waves
 from skauc.metrics import auc
@@ -61,7 +61,7 @@ class Curves:
         """Fit once and return size, seconds and test AUC of each retraining."""
         part = _standardised(name, fold, protocol)
         n_basis = min(len(part.y_train) // 2, self.most_basis)
-        model = _model(n_basis, fold, **{self.parameter: value})
+        model = _model(n_basis, fold, part.y_train, **{self.parameter: value})
         _compile(**{self.parameter: value})
         _fit(model, part)
         scores = model.staged_decision_function(part.X_test)
@@ -95,7 +95,7 @@ class Cores:
 
     def _time(self, name: str, n_jobs: int, repeat: int, protocol: Protocol) -> list[dict]:
         part = _standardised(name, 0, protocol)
-        model = _model(self.n_basis, 0, n_jobs=n_jobs)
+        model = _model(self.n_basis, 0, part.y_train, n_jobs=n_jobs)
         _compile(n_rows=20_000, n_jobs=n_jobs)
         started = time.perf_counter()
         _fit(model, part)
@@ -113,9 +113,19 @@ def _standardised(name: str, fold: int, protocol: Protocol) -> Part:
     return part_of(_load(name), 0, fold, protocol).scaled(StandardScaler())
 
 
-def _model(n_basis: int, seed: int, *, n_jobs: int | None = None, **parameters) -> SparseKernelAUC:
-    selection = Selection("greedy", **parameters)
-    return SparseKernelAUC(n_basis, C=C, selection=selection, n_jobs=n_jobs, random_state=seed)
+def _model(
+    n_basis: int, seed: int, y: np.ndarray, *, n_jobs: int | None = None, **parameters
+) -> SparseKernelAUC:
+    share = np.count_nonzero(y > 0) / len(y)
+    return SparseKernelAUC(
+        n_basis,
+        C=to_scale_free(C / (len(y) * share * (1 - share)), y),
+        selection=Selection("greedy", n_rows=None, **parameters),
+        refine=False,
+        linear_term=False,
+        n_jobs=n_jobs,
+        random_state=seed,
+    )
 
 
 def _fit(model: SparseKernelAUC, part: Part) -> None:
@@ -127,7 +137,8 @@ def _fit(model: SparseKernelAUC, part: Part) -> None:
 @cache
 def _compile(n_rows: int = 200, **parameters) -> None:
     """Fit once, so that measured times exclude loading and compiling code."""
-    _model(4, 0, **parameters).fit(*make_waves(n_rows, 4))
+    X, y = make_waves(n_rows, 4)
+    _model(4, 0, y, **parameters).fit(X, y)
 
 
 def typical_curve(lines: Sequence[dict]) -> np.ndarray:

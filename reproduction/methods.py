@@ -124,7 +124,8 @@ class Pursuit:
         C_pair_of = {to_scale_free(C_pair, part.y_train): C_pair for C_pair in C_pairs}
         # No early stopping, because the size is part of the setting: eight retrainings without a
         # better AUC ended a pursuit of ijcnn1 at 16 centres, with 4 as the best.
-        base = Parameters(selection=Selection(self.selection))
+        selection = Selection(self.selection, n_rows=None)
+        base = Parameters(selection=selection, refine=0, linear_term=False)
         X = np.vstack((part.X_train, part.X_test))
         data = check_training(SparseKernelAUC(), X, np.concatenate((part.y_train, part.y_test)))
         rows = np.arange(n_train + n_test)
@@ -186,7 +187,8 @@ class Refined:
 
     def _fit(self, part: Part, size: int, parameters: dict, seed: int) -> dict[int, Stage]:
         size = max(min(len(part.y_train) // 2, size), 1)
-        model = SparseKernelAUC(size, refine=self.refine, random_state=seed, **parameters)
+        settings = {"linear_term": False, **parameters}
+        model = SparseKernelAUC(size, refine=self.refine, random_state=seed, **settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(part.X_train, part.y_train)

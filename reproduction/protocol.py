@@ -1,7 +1,7 @@
 """The paper's protocol: grid, folds, and conversion of parameters.
 
-The paper's C is the weight of one pair. Ours is scale-free: C = C_pair p n / l. The paper's sigma
-is gamma = 1 / (2 sigma^2).
+The paper's C is the weight of one pair. Ours is that of a pair times the number of rows,
+C = C_pair l. The paper's sigma is gamma = 1 / (2 sigma^2).
 """
 
 from __future__ import annotations
@@ -101,9 +101,8 @@ class Part:
 
 
 def to_scale_free(C_pair: float, y_train: np.ndarray) -> float:
-    """Return C = C_pair p n / l."""
-    n_positive = int(np.count_nonzero(y_train))
-    return C_pair * n_positive * (len(y_train) - n_positive) / len(y_train)
+    """Return C = C_pair l, the parameter of `SparseKernelAUC`."""
+    return C_pair * len(y_train)
 
 
 def gamma_of(sigma: float) -> float:

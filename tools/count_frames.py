@@ -37,9 +37,9 @@ class Work:
 
 KINDS = (
     Work("pair statistics", "fit", "losses/pairs.py", "moments", 11, "newton.py"),
-    Work("Newton step", "fit", "passes/hessian.py", "accumulate", 11, "newton.py"),
-    Work("candidate gains", "fit", "passes/gains.py", "accumulate", 11, "selection.py"),
-    Work("candidate kernel block", "fit", "kernels.py", "block", 11, "passes/gains.py"),
+    Work("Newton step", "fit", "passes/derivatives.py", "accumulate", 11, "newton.py"),
+    Work("forward selection", "fit", "passes/derivatives.py", "accumulate", 11, "selection.py"),
+    Work("candidate kernel block", "fit", "kernels.py", "block", 11, "passes/derivatives.py"),
     Work("refinement gradient", "fit", "passes/moments.py", "accumulate", 11, "refinement.py"),
     Work("refinement pair statistics", "fit", "losses/pairs.py", "moments", 11, "refinement.py"),
     Work("decision_function", "decision_function", "kernels.py", "block", 6),

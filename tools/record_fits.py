@@ -162,7 +162,16 @@ class InterruptedKernel:
         return inverse_quadratic(rows, centres)
 
 
-sparse_auc = partial(Fit, "SparseKernelAUC")
+# Neither refined nor with a linear term, and centres chosen on all rows, unless they are named.
+PLAIN = {"refine": False, "linear_term": False, "selection": Selection(n_rows=None)}
+
+
+def sparse_auc(data: str, parameters: dict | None = None, **options) -> Fit:
+    """Return a fit of `SparseKernelAUC`. Without parameters it has the defaults."""
+    own = {} if parameters is None else {**PLAIN, **parameters}
+    return Fit("SparseKernelAUC", data, own, **options)
+
+
 search = partial(Fit, "SparseKernelAUCCV")
 rank_svm = partial(Fit, "KernelRankSVM")
 structural = partial(Fit, "StructuralAUC")
@@ -283,20 +292,23 @@ FITS: dict[str, Fit] = {
     "many: orthogonal": sparse_auc("ijcnn1", FEW, also=("stages", "formats")),
     "many: greedy": sparse_auc("ijcnn1", {**FEW, "selection": "greedy"}),
     "many: exact": sparse_auc(
-        "ijcnn1", {"n_basis": 6, "selection": Selection("exact", n_candidates=30)}
+        "ijcnn1", {"n_basis": 6, "selection": Selection("exact", n_candidates=30, n_rows=None)}
     ),
     "many: kmeans": sparse_auc("ijcnn1", {"n_basis": 8, "selection": "kmeans"}),
     "many: polynomial": sparse_auc(
         "ijcnn1", {"n_basis": 8, "kernel": "polynomial", "selection": "greedy"}
     ),
     "many: laplacian": sparse_auc(
-        "ijcnn1", {"n_basis": 4, "kernel": "laplacian", "selection": Selection(n_candidates=20)}
+        "ijcnn1",
+        {"n_basis": 4, "kernel": "laplacian", "selection": Selection(n_candidates=20, n_rows=None)},
     ),
     "many: widths and linear term": sparse_auc(
         "ijcnn1", {"n_basis": 8, "gamma": [0.2, 1.0, 5.0], "linear_term": True}
     ),
     "many: weights": sparse_auc("ijcnn1", {"n_basis": 8, "C": 10.0}, is_weighted=True),
-    "many: cg": sparse_auc("ijcnn1", {"n_basis": 8, "selection": Selection(solver="cg")}),
+    "many: cg": sparse_auc(
+        "ijcnn1", {"n_basis": 8, "selection": Selection(solver="cg", n_rows=None)}
+    ),
     "many: csr": sparse_auc("ijcnn1", {"n_basis": 8}, rows="csr"),
     "many: float32": sparse_auc("ijcnn1", {"n_basis": 8}, rows="float32"),
     "many: ranks and axes": sparse_auc("ijcnn1", {"n_basis": 8, "scaling": "rank", "rotate": True}),
@@ -304,12 +316,12 @@ FITS: dict[str, Fit] = {
     "many: refined": sparse_auc("ijcnn1", {"n_basis": 8, "refine": True, "tol": 1e-3}),
     "many: refined, ten steps": sparse_auc("ijcnn1", {"n_basis": 8, "refine": 10}),
     "many: two threads": sparse_auc("ijcnn1", {"n_basis": 8, "n_jobs": 2}),
-    "many: screened": sparse_auc("crowd", {"n_basis": 6, "selection": "greedy"}),
-    "many: screened, weights": sparse_auc(
+    "many: a sample": sparse_auc("crowd", {"n_basis": 6, "selection": "orthogonal"}),
+    "many: a sample, weights": sparse_auc(
         "crowd", {"n_basis": 4, "selection": "greedy", "C": 10.0}, is_weighted=True
     ),
     "many: scores in bins": sparse_auc(
-        "multitude", {"n_basis": 3, "selection": Selection(n_candidates=10)}
+        "multitude", {"n_basis": 3, "selection": Selection(n_candidates=10, n_rows=None)}
     ),
     # The other engines.
     "cpu: named": sparse_auc("bends", FEW, place="cpu"),

@@ -23,7 +23,13 @@ from distributed import Client, LocalCluster
 
 from benchmarks.cluster.cost import TASKS, Cluster, Measured, fit_seconds, network_seconds
 from benchmarks.cluster.slow_link import address, hosts, inside, packet_size
-from benchmarks.cluster.traffic import make_rows, measure, rows_on_workers, seconds_per_task
+from benchmarks.cluster.traffic import (
+    PLAIN,
+    make_rows,
+    measure,
+    rows_on_workers,
+    seconds_per_task,
+)
 from skauc import SparseKernelAUC
 
 N_ROWS, N_BASIS = 200_000, 16
@@ -73,7 +79,7 @@ def here(n_workers: int, what: str, *sizes: str) -> None:
 def measure_pieces(client: Client, *sizes: str) -> dict:
     """Return the cost of each part of a fit."""
     numbers = [tuple(map(int, size.split("x"))) for size in sizes]
-    SparseKernelAUC(4, random_state=0).fit(*rows_on_workers(FEW_ROWS))
+    SparseKernelAUC(4, random_state=0, **PLAIN).fit(*rows_on_workers(FEW_ROWS))
     return {
         "seconds_per_task": seconds_per_task(client, 300),
         "pieces": [measure(client, *size, repeats=4) for size in numbers],
@@ -83,9 +89,9 @@ def measure_pieces(client: Client, *sizes: str) -> dict:
 def fit(client: Client) -> dict:
     """Return the seconds of a fit, after a smaller fit that compiles everything."""
     X, y = rows_on_workers(N_ROWS)
-    SparseKernelAUC(4, random_state=0).fit(X, y)
+    SparseKernelAUC(4, random_state=0, **PLAIN).fit(X, y)
     started = time.perf_counter()
-    SparseKernelAUC(N_BASIS, random_state=0).fit(X, y)
+    SparseKernelAUC(N_BASIS, random_state=0, **PLAIN).fit(X, y)
     return {"seconds": time.perf_counter() - started}
 
 
@@ -98,7 +104,8 @@ def constants(work_sizes: tuple[str, ...]) -> dict:
     near = {1: on_hosts(1, MEGABITS, 0.0, "pieces", few)}
     near[2] = on_hosts(2, MEGABITS, 0.0, "pieces", few, *work_sizes)
     far = {n: on_hosts(n, MEGABITS, DELAY, "pieces", few) for n in (1, 2)}
-    model = SparseKernelAUC(N_BASIS, random_state=0).fit(*(rows := make_rows(50_000, 0)))
+    rows = make_rows(50_000, 0)
+    model = SparseKernelAUC(N_BASIS, random_state=0, **PLAIN).fit(*rows)
     margins = float(np.ptp(model.decision_function(rows[0]))) + 1
     work = near[2]["pieces"][1:]
     found = {"per_row": {}, "overhead": {}, "hops": {}}

@@ -2,7 +2,8 @@
 
     python -m benchmarks.cluster.cost constants.json
 
-A fit consists of a start, the centres, and the Newton iterations and quality of each retraining.
+A fit without refinement, whose centres are chosen on all rows, consists of a start and of each
+retraining: the choice of the centres up to it, its Newton iterations and its quality.
 The cost of each part is the sum of
 
 - the time of the slowest worker on its rows, from measured seconds per row;
@@ -112,10 +113,8 @@ def part_bytes(kind: str, n_centres: int, margins: float) -> float:
         return 0.0
     if kind == "quality":
         return 2 * 8 * N_PLACES
-    if kind == "newton":
-        return table_bytes(margins) + 8 * n_centres * (2 * SizePolicy.coarse_cells + n_centres)
-    candidates = 2 * SizePolicy.coarse_cells * (N_CANDIDATES + n_centres) + N_CANDIDATES * n_centres
-    return table_bytes(margins) + 8 * candidates
+    n_columns = n_centres if kind == "newton" else n_centres + N_CANDIDATES
+    return table_bytes(margins) + 8 * n_columns * (2 * SizePolicy.coarse_cells + n_columns)
 
 
 def table_bytes(margins: float) -> float:
@@ -158,7 +157,7 @@ def fit_seconds(measured: Measured, cluster: Cluster, n_rows: int, n_basis: int)
         return piece_seconds(measured, cluster, kind, n_rows, m)
 
     retrained = retraining_sizes("geometric", n_basis)
-    centres = sum(cost("centre", m) for m in range(1, n_basis + 1))
+    centres = sum(cost("centre", m) for m in retrained)
     newton = sum((measured.iterations + 1) * cost("newton", m) for m in retrained)
     return cost("start", 0) + centres + newton + sum(cost("quality", m) for m in retrained)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from distributed import Client, LocalCluster
 
-from benchmarks.cluster.traffic import PARTS, rows_on_workers
+from benchmarks.cluster.traffic import PARTS, PLAIN, rows_on_workers
 from benchmarks.speed.gpu import GAMMA, N_FEATURES, N_TEST, machine, make_rows
 from skauc import SparseKernelAUC
 from skauc.engines import GPU_VARIABLE
@@ -38,7 +38,9 @@ def rows_here(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def fit(engine: str, rows: tuple, n_centres: int) -> tuple[SparseKernelAUC, float]:
     """Return the fitted model and its seconds."""
-    model = SparseKernelAUC(n_centres, gamma=GAMMA, engine=engine, n_jobs=-1, random_state=0)
+    model = SparseKernelAUC(
+        n_centres, gamma=GAMMA, engine=engine, n_jobs=-1, random_state=0, **PLAIN
+    )
     started = time.perf_counter()
     model.fit(*rows)
     return model, time.perf_counter() - started

@@ -19,6 +19,7 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
+from benchmarks.cluster.traffic import PLAIN
 from skauc import SparseKernelAUC
 
 N_FITS = 10
@@ -47,7 +48,7 @@ def fit_and_kill(model, rows, seed: int) -> tuple[SparseKernelAUC, float]:
 
 def main() -> None:
     rows = make_classification(12_000, 6, weights=[0.8], flip_y=0.1, random_state=0)
-    model = SparseKernelAUC(24, random_state=0)
+    model = SparseKernelAUC(24, random_state=0, **PLAIN)
     expected = clone(model).fit(*rows)
     for seed in range(N_FITS):
         started = time.perf_counter()

@@ -20,7 +20,7 @@ import pandas as pd
 from dask import dataframe
 from distributed import Client, LocalCluster
 
-from benchmarks.cluster.traffic import make_rows
+from benchmarks.cluster.traffic import PLAIN, make_rows
 from skauc import SparseKernelAUC
 
 ROWS_A_FILE = 1_000_000
@@ -63,7 +63,7 @@ def main() -> None:
         with cluster, Client(cluster) as client:
             rows = dataframe.read_parquet(folder)
             start = time.perf_counter()
-            model = SparseKernelAUC(options.centres, random_state=0)
+            model = SparseKernelAUC(options.centres, random_state=0, **PLAIN)
             model.fit(rows.drop(columns="label"), rows["label"])
             seconds = time.perf_counter() - start
             peaks = sorted(client.run(peak_megabytes).values())

@@ -26,15 +26,17 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster, wait
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.data.statistics import feature_statistics, overall_variance
-from skauc.engines import OrthonormalColumn, make_engine, read_training
-from skauc.engines.passes import CandidateGains, Gradient, Hessian
+from skauc.engines import OrthonormalColumns, make_engine, read_training
+from skauc.engines.passes import Centres, Derivatives, Gradient
 from skauc.kernels import RBF
 
 N_FEATURES = 20
 N_CANDIDATES = 100
 PARTS = 8
+# Fits whose passes are over all rows.
+PLAIN = {"refine": False, "linear_term": False, "selection": Selection(n_rows=None)}
 FITS = (200_000, 1_000_000, 5_000_000)
 # Rows and centres. The last setting needs a gigabyte of columns.
 TRAFFIC = ((100_000, 16), (1_000_000, 16), (10_000_000, 16), (100_000, 256), (1_000_000, 256))
@@ -127,15 +129,14 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
     with engine:
         centres = rng.normal(size=(n_basis, N_FEATURES)).astype(np.float32)
         transform = np.triu(rng.normal(size=(n_basis, n_basis))) / n_basis + np.eye(n_basis)
-        engine.replace(kernel, centres, transform, 0)
-        state = curved = engine.at(rng.normal(size=n_basis) / n_basis)
-        engine.ask(Hessian(n_basis), state)  # compiles everything
-        question = CandidateGains(kernel, centres[:N_CANDIDATES], n_basis)
-        engine.ask(question, state, curved)
+        nothing = np.zeros((0, n_basis))
+        engine.append(OrthonormalColumns(kernel, centres, nothing, transform))
+        state = engine.at(rng.normal(size=n_basis) / n_basis)
+        engine.ask(Derivatives(n_basis), state)  # compiles everything
+        engine.ask(Derivatives(n_basis, Centres(kernel, centres[:N_CANDIDATES])), state)
         with Meter(client) as meter:
             for _ in range(repeats):
-                engine.ask(Gradient(n_basis), state)
-                engine.ask(Hessian(n_basis), state)
+                engine.ask(Derivatives(n_basis), state)
                 state = engine.step(state, engine.direction(np.full(n_basis, 1e-4)), 1.0)
         results["newton"] = per(repeats, meter.result(idle))
         random_state = np.random.RandomState(0)
@@ -143,8 +144,9 @@ def measure(client: Client, n_rows: int, n_basis: int, repeats: int = 2) -> dict
             for number in range(repeats):
                 _, rows = engine.draw(N_CANDIDATES, [], random_state)
                 size = n_basis + number
-                engine.ask(CandidateGains(kernel, rows, size), state, curved)
-                engine.append(OrthonormalColumn(kernel, rows[:1], np.full(size, 1e-3), 1.0))
+                engine.ask(Derivatives(size, Centres(kernel, rows)), state)
+                projection = np.full((size, 1), 1e-3)
+                engine.append(OrthonormalColumns(kernel, rows[:1], projection, np.eye(1)))
                 state = engine.step(state, engine.direction(np.full(size + 1, 1e-4)), 1.0)
                 engine.ask(Gradient(size + 1), state)
         results["centre"] = per(repeats, meter.result(idle))
@@ -180,8 +182,8 @@ def compare_fits(client: Client, n_rows: int, n_basis: int, repeats: int = 2) ->
     X, y = rows_on_workers(n_rows)
     rows = X.compute(), y.compute()
     n_workers = len(client.nthreads())
-    cluster = SparseKernelAUC(n_basis, random_state=0)
-    local = SparseKernelAUC(n_basis, random_state=0, n_jobs=n_workers)
+    cluster = SparseKernelAUC(n_basis, random_state=0, **PLAIN)
+    local = SparseKernelAUC(n_basis, random_state=0, n_jobs=n_workers, **PLAIN)
     for model, data in ((cluster, (X, y)), (local, rows)):
         model.fit(*(part[: n_rows // PARTS] for part in data))
     taken = []

@@ -23,14 +23,23 @@ import numpy as np
 import torch
 
 from reproduction.data_sets import load_dataset
-from skauc import SparseKernelAUC
-from skauc.engines import make_engine, read_training
+from skauc import Selection, SparseKernelAUC
+from skauc.engines import OrthonormalColumns, make_engine, read_training
 from skauc.engines.gpu import find_device
-from skauc.engines.passes import CandidateGains, Gradient, Hessian, HessianProduct, Moments
+from skauc.engines.passes import (
+    CandidateGains,
+    Centres,
+    Derivatives,
+    Gradient,
+    HessianProduct,
+    Moments,
+)
 from skauc.kernels import RBF
 
 N_FEATURES, GAMMA = 28, 0.02
 N_TEST = 100_000
+# Fits whose passes are over all rows.
+PLAIN = {"refine": False, "linear_term": False, "selection": Selection(n_rows=None)}
 PASS_ROWS, PASS_CENTRES = 200_000, 16
 
 
@@ -44,7 +53,7 @@ def main() -> None:
     arguments = parser.parse_args()
     results = {"machine": machine(), "passes": agreement(), "fits": []}
     for engine in ("gpu", "cpu"):
-        SparseKernelAUC(4, engine=engine).fit(*make_rows(20_000, 0))
+        SparseKernelAUC(4, engine=engine, **PLAIN).fit(*make_rows(20_000, 0))
     jobs = [("gpu", size) for size in arguments.rows if size not in arguments.cpu]
     jobs = [(engine, size) for size in arguments.cpu for engine in ("gpu", "cpu")] + jobs
     for engine, size in jobs:
@@ -94,22 +103,25 @@ def answer(data) -> dict[str, np.ndarray]:
     factor = np.linalg.cholesky(kernel.columns(centres.astype(float), np.float64)(centres))
     inverse = np.linalg.inv(factor)
     with make_engine(data, capacity=PASS_CENTRES, n_jobs=-1) as engine:
-        engine.replace(kernel, centres, inverse.T, 0)
-        curved = engine.at(weights)
-        state = engine.step(curved, engine.direction(weights[::-1].copy()), 0.5)
-        question = CandidateGains(kernel, data.X[100:200], PASS_CENTRES)
-        along = engine.ask(question, state, curved)
+        nothing = np.zeros((0, PASS_CENTRES))
+        engine.append(OrthonormalColumns(kernel, centres, nothing, inverse.T))
+        state = engine.at(weights)
+        state = engine.step(state, engine.direction(weights[::-1].copy()), 0.5)
+        candidates = Centres(kernel, data.X[100:200])
+        along = engine.ask(CandidateGains(candidates), state)
+        slopes, curvatures = engine.ask(Derivatives(PASS_CENTRES, candidates), state)
         question = Moments(PASS_CENTRES, np.zeros(N_FEATURES), factor, weights)
         moments = engine.ask(question, state)
         line, quality = engine.direction(weights), engine.quality(state)
         return {
             "loss": np.array(state.loss),
             "gradient": engine.ask(Gradient(PASS_CENTRES), state),
-            "Hessian": engine.ask(Hessian(PASS_CENTRES), state),
+            "Hessian": engine.ask(Derivatives(PASS_CENTRES), state)[1],
             "Hessian product": engine.ask(HessianProduct(line, PASS_CENTRES), state),
             "slopes of candidates": along.slopes,
             "curvatures of candidates": along.curvatures,
-            "cross terms of candidates": along.cross,
+            "gradient with candidates": slopes,
+            "Hessian with candidates": curvatures,
             "moments of the kernel": moments.first,
             "AUC": np.array(quality.train_auc),
             "threshold": np.array(quality.threshold),
@@ -117,13 +129,15 @@ def answer(data) -> dict[str, np.ndarray]:
 
 
 def fit_size(engine: str, n_rows: int, n_centres: int) -> dict:
-    model = SparseKernelAUC(n_centres, gamma=GAMMA, engine=engine, n_jobs=-1, random_state=0)
+    model = SparseKernelAUC(
+        n_centres, gamma=GAMMA, engine=engine, n_jobs=-1, random_state=0, **PLAIN
+    )
     return measured(model, f"{n_rows:,}", *make_rows(n_rows, 0), *make_rows(N_TEST, 2))
 
 
 def fit_refined(engine: str, n_centres: int) -> dict:
     data = load_dataset("ijcnn1")
-    model = SparseKernelAUC(n_centres, C=4.0, refine=True, engine=engine, n_jobs=-1, random_state=0)
+    model = SparseKernelAUC(n_centres, refine=True, engine=engine, n_jobs=-1, random_state=0)
     rows = data.X_train, data.y_train, data.X_test, data.y_test
     return measured(model, "ijcnn1, refined", *rows)
 

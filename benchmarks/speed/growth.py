@@ -117,8 +117,9 @@ def measure_here(setting: Setting) -> dict:
     model = SparseKernelAUC(
         setting.centres,
         C=10,
-        selection=Selection(setting.selection, n_candidates=setting.candidates),
+        selection=Selection(setting.selection, n_candidates=setting.candidates, n_rows=None),
         refine=setting.refine,
+        linear_term=False,
         n_jobs=setting.threads,
         random_state=0,
     )

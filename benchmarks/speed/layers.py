@@ -20,12 +20,12 @@ from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.engines.blocks.cpu import CompiledScratch
 from skauc.engines.expansion import evaluate_expansion
-from skauc.engines.passes import CandidateGains, Gradient, Hessian
+from skauc.engines.passes import CandidateGains, Centres, Derivatives, Gradient
 from skauc.engines.single import SingleEngine
 from skauc.kernels import RBF
 from skauc.losses import pairs
 from skauc.solvers.newton import cholesky_step, minimise
-from skauc.sparse.basis import Basis
+from skauc.sparse.basis import Added, Basis
 from skauc.sparse.objective import Objective, pair_weight
 
 N_CENTRES, N_CANDIDATES = 64, 100
@@ -80,27 +80,26 @@ def passes(options: Options) -> list[Line]:
     """The passes of a fit over all rows, on one thread."""
     engine, objective, point = make_problem(options.rows(200_000))
     X, columns = engine.block.X, engine.block.columns
-    candidates, kernel = X[:N_CANDIDATES], RBF(GAMMA)
+    kernel = RBF(GAMMA)
+    candidates = Centres(kernel, X[:N_CANDIDATES])
     weights = point.weights
-    ones = np.ones((engine.n_rows, N_CANDIDATES), columns.dtype)
+    wide = np.ones((engine.n_rows, N_CENTRES + N_CANDIDATES), columns.dtype)
     bare_blocks = over_blocks(engine.n_rows, bare_block(X[:BLOCK_ROWS], N_CANDIDATES))
     bare_scores = over_blocks(engine.n_rows, bare_block(X[:BLOCK_ROWS], N_CENTRES))
     layers = [
         (
             "gains of 100 candidates",
-            lambda: engine.ask(CandidateGains(kernel, candidates, 0), point.state, point.state),
+            lambda: engine.ask(CandidateGains(candidates), point.state),
             bare_blocks,
         ),
         (
             "gains over all coefficients",
-            lambda: engine.ask(
-                CandidateGains(kernel, candidates, N_CENTRES), point.state, point.state
-            ),
-            in_turn(bare_blocks, lambda: columns.T @ ones),
+            lambda: engine.ask(Derivatives(N_CENTRES, candidates), point.state),
+            in_turn(bare_blocks, lambda: wide.T @ wide),
         ),
         (
             "Hessian",
-            lambda: engine.ask(Hessian(N_CENTRES), point.state),
+            lambda: engine.ask(Derivatives(N_CENTRES), point.state),
             lambda: columns.T @ columns,
         ),
         ("scores", lambda: engine.direction(weights), lambda: columns.sum()),
@@ -207,10 +206,9 @@ def make_problem(n_rows: int):
     kernel = RBF(GAMMA)
     basis = Basis([kernel], N_CENTRES, engine.precision)
     with engine:
-        for row in range(N_CENTRES):
-            projection = basis.project(X[[row]])
-            part = projection.coordinates[:, 0], float(projection.norms[0])
-            basis.append(engine, X[[row]], row, *part)
+        rows, widths = np.arange(N_CENTRES), np.zeros(N_CENTRES, dtype=int)
+        factor = np.linalg.cholesky(basis.gram(X[rows], widths))
+        basis.append(engine, Added(X[rows], rows, widths, np.empty((0, N_CENTRES)), factor))
         objective = Objective(engine, pair_weight(10.0, engine))
         point = minimise(
             objective, np.zeros(N_CENTRES), step=cholesky_step, tol=1e-1, max_iter=100

@@ -25,9 +25,9 @@ from benchmarks.speed.layers import (
     make_scores,
 )
 from benchmarks.speed.marks import greedy, ijcnn1, refined
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.engines.expansion import evaluate_expansion
-from skauc.engines.passes import CandidateGains, Gradient, Hessian
+from skauc.engines.passes import CandidateGains, Centres, Derivatives, Gradient
 from skauc.engines.single import SingleEngine
 from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF
@@ -54,7 +54,7 @@ def _layers(
     engine: SingleEngine, objective, point, scores, n_threads: int
 ) -> Iterator[tuple[str, Callable]]:
     X, kernel, state = engine.block.X, RBF(GAMMA), point.state
-    candidates = X[:N_CANDIDATES]
+    candidates = Centres(kernel, X[:N_CANDIDATES])
     columns = kernel.columns(X[:N_CENTRES], np.float32, engine.block.scratch)
 
     def evaluate(start, stop):
@@ -67,12 +67,12 @@ def _layers(
     yield "pair statistics", lambda: _statistics(engine.block.run, *scores)
     yield "scores", lambda: engine.direction(point.weights)
     yield "gradient", lambda: engine.ask(Gradient(N_CENTRES), state)
-    yield "gains", lambda: engine.ask(CandidateGains(kernel, candidates, 0), state, state)
+    yield "gains", lambda: engine.ask(CandidateGains(candidates), state)
     yield (
         "gains over all coefficients",
-        lambda: engine.ask(CandidateGains(kernel, candidates, N_CENTRES), state, state),
+        lambda: engine.ask(Derivatives(N_CENTRES, candidates), state),
     )
-    yield "Hessian", lambda: engine.ask(Hessian(N_CENTRES), state)
+    yield "Hessian", lambda: engine.ask(Derivatives(N_CENTRES), state)
     yield (
         "Newton",
         lambda: minimise(
@@ -111,7 +111,16 @@ def thread_fits(options: Options) -> list[Line]:
 
 
 def _default(n_jobs: int) -> SparseKernelAUC:
-    return SparseKernelAUC(N_CENTRES, C=10, n_jobs=n_jobs, random_state=0)
+    """An estimator whose passes are over all rows."""
+    return SparseKernelAUC(
+        N_CENTRES,
+        C=10,
+        refine=False,
+        linear_term=False,
+        selection=Selection(n_rows=None),
+        n_jobs=n_jobs,
+        random_state=0,
+    )
 
 
 def _greedy(n_jobs: int) -> SparseKernelAUC:

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from reproduction.curves import C
 from reproduction.data_sets import load_dataset
 from reproduction.protocol import FULL, part_of
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.engines.threads import RowThreads
 
 CORES = 16
@@ -69,7 +69,15 @@ def profile(name: str, n_threads: int, n_basis: int) -> tuple[dict, Calls]:
     """Fit and return totals and calls."""
     part = part_of(load_dataset(name), 0, 0, FULL).scaled(StandardScaler())
     rows = part.X_train, part.y_train
-    greedy = SparseKernelAUC(8, C=C, selection="greedy", random_state=0, n_jobs=n_threads)
+    greedy = SparseKernelAUC(
+        8,
+        C=C,
+        refine=False,
+        linear_term=False,
+        selection=Selection("greedy", n_rows=None),
+        random_state=0,
+        n_jobs=n_threads,
+    )
     clone(greedy).fit(*rows)  # loads compiled code
     before = resource.getrusage(resource.RUSAGE_SELF)
     with Recorder() as recorder:

@@ -13,13 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.exceptions import ClusterLostError
 
 distributed = pytest.importorskip("distributed", reason='needs pip install "skauc[cluster]"')
 da = pytest.importorskip("dask.array", reason='needs pip install "skauc[cluster]"')
 
-MODEL = SparseKernelAUC(6, linear_term=True, random_state=0)
+MODEL = SparseKernelAUC(6, refine=False, selection=Selection("greedy", n_rows=None), random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ def test_ranges_are_those_of_the_rows_in_the_loss(engine_case, n_rows):
     toy = make_toy(n_rows)
     weights = np.where(np.arange(n_rows) % 5 == 0, 0.0, toy.weights)
     engine = engine_case.build(replace(toy, weights=weights), capacity=3)
-    grow(engine, KERNEL, [3, 17, 40])
+    grow(engine, toy.X, KERNEL, [3, 17, 40])
     held_out = np.arange(n_rows) % 7 == 1
     engine.hold_out(those(held_out))
     state = engine.at(WEIGHTS)

@@ -52,7 +52,8 @@ def test_every_setting_has_stages_and_ranks_and_slices_are_the_whole_grid(name, 
 def test_a_number_of_steps_is_that_of_the_estimator(part):
     method = make_methods(BRIEF)["SparseKernelAUC-steps"]
     outcome = next(iter(method.outcomes(part, 0)))
-    fitted = SparseKernelAUC(16, C=outcome.parameters["C"], refine=40, random_state=0)
+    C = outcome.parameters["C"]
+    fitted = SparseKernelAUC(16, C=C, refine=40, linear_term=False, random_state=0)
     model = make_pipeline(StandardScaler(), fitted).fit(part.X_train, part.y_train)
     assert outcome.stages[-1].auc == auc(part.y_test, model.decision_function(part.X_test))
 
@@ -83,7 +84,8 @@ def by_parameters(outcomes):
 def test_the_pursuit_is_that_of_the_estimator_at_the_middle_weight(part):
     found = by_parameters(Pursuit(BRIEF.C_pairs, BRIEF.sigmas, "greedy", 12).outcomes(part, 3))
     C = to_scale_free(0.1, part.y_train)
-    model = SparseKernelAUC(12, C=C, gamma=gamma_of(4.0), selection="greedy", random_state=3)
+    paper = {"refine": False, "linear_term": False, "selection": "greedy"}
+    model = SparseKernelAUC(12, C=C, gamma=gamma_of(4.0), random_state=3, **paper)
     pipeline = make_pipeline(StandardScaler(), model).fit(part.X_train, part.y_train)
     rows = pipeline[:-1].transform(part.X_test)
     expected = {
@@ -110,7 +112,8 @@ def test_all_weights_of_a_pair_share_their_sizes(part):
 def test_rank_svm_shares_a_kernel_matrix(part):
     found = by_parameters(make_methods(BRIEF)["KernelRankSVM"].outcomes(part, 0))
     for C_pair, sigma in found:
-        C = to_scale_free(C_pair, part.y_train)
+        n_positive, n_rows = part.y_train.sum(), len(part.y_train)
+        C = C_pair * n_positive * (n_rows - n_positive) / n_rows
         model = make_pipeline(StandardScaler(), KernelRankSVM(C=C, gamma=gamma_of(sigma)))
         model.fit(part.X_train, part.y_train)
         (stage,) = found[C_pair, sigma]

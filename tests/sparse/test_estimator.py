@@ -25,10 +25,12 @@ X_NEW = np.random.default_rng(1).normal(size=(50, 6))
 BY_GAIN = ("orthogonal", "greedy", "exact", "exhaustive")
 SELECTIONS = (*BY_GAIN, "random", "kmeans")
 EVERY_ROW = 10**6
+PLAIN = {"refine": False, "linear_term": False}
 
 
 def make(n_basis=8, **parameters):
-    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+    """An estimator that neither refines nor has a linear term, unless told."""
+    return SparseKernelAUC(n_basis, random_state=0, **{**PLAIN, **parameters})
 
 
 def assert_same_model(model, other, rtol=1e-9):
@@ -63,8 +65,7 @@ def test_coefficients_minimise_the_paper_s_objective(weights, solver):
     coef, positive = model.dual_coef_, y == 1
     gram = rbf_kernel(X, model.basis_vectors_, gamma=0.2)
     regulariser = gram[model.basis_indices_]
-    p, n = weights[positive].sum(), weights[~positive].sum()
-    C_pair = C * (p + n) / (p * n)
+    C_pair = C / weights.sum()
     loss = C_pair * oracles.loss(gram @ coef, positive, weights)
     slope = C_pair * gram.T @ oracles.residual(gram @ coef, positive, weights)
     assert_allclose(model.path_[-1].objective, 0.5 * (coef @ regulariser @ coef + loss))
@@ -77,7 +78,7 @@ def test_the_linear_term_is_penalised_like_the_rest():
     gram, positive = rbf_kernel(X, model.basis_vectors_, gamma=0.2), y == 1
     kernel_part = model.dual_coef_ @ gram[model.basis_indices_] @ model.dual_coef_
     linear_part = model.linear_coef_ @ model.linear_coef_ * X.var(axis=0).sum()
-    C_pair = 3.0 * len(y) / (positive.sum() * (~positive).sum())
+    C_pair = 3.0 / len(y)
     scores = X @ model.linear_coef_ + gram @ model.dual_coef_
     loss = C_pair * oracles.loss(scores, positive, np.ones(len(y)))
     assert_allclose(model.path_[-1].objective, 0.5 * (kernel_part + linear_part + loss))
@@ -92,8 +93,20 @@ def test_gamma_words_are_those_of_scikit_learn():
 def test_it_ranks_real_data_well_with_few_centres():
     data, target = load_breast_cancer(return_X_y=True)
     data = scale(data)
-    model = make(16).fit(data[::2], target[::2])
-    assert model.score(data[1::2], target[1::2]) > 0.985
+    for model in (make(16), SparseKernelAUC(16, random_state=0)):
+        model.fit(data[::2], target[::2])
+        assert model.score(data[1::2], target[1::2]) > 0.985
+
+
+def test_more_rows_of_the_common_class_leave_the_meaning_of_c():
+    """Negatives that weigh ten times as much add no information about the positives."""
+    model = make(gamma=0.2, selection=Selection(n_candidates=EVERY_ROW), tol=1e-9)
+    many = clone(model).fit(X, y, np.where(y == 1, 1.0, 10.0))
+    # The whole loss weighs C p n / (p + n): nearly C p, and less if negatives are not that many.
+    p, n = y.sum(), (1 - y).sum()
+    more = (10 * n / (p + 10 * n)) / (n / (p + n))
+    assert 1.0 < more < 1.5
+    assert_same_model(many, model.set_params(C=more).fit(X, y), rtol=1e-6)
 
 
 # -- every option -----------------------------------------------------------------------------
@@ -105,10 +118,10 @@ def test_it_ranks_real_data_well_with_few_centres():
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_every_way_of_fitting_ranks_the_training_rows(selection, retrain, solver):
     model = make(
-        selection=Selection(selection, n_candidates=20, retrain=retrain, solver=solver)
+        C=10.0, selection=Selection(selection, n_candidates=20, retrain=retrain, solver=solver)
     ).fit(X, y)
     assert model.n_basis_ == 8
-    assert model.score(X, y) > 0.8
+    assert model.score(X, y) > (0.8 if selection in BY_GAIN else 0.75)
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -200,12 +213,23 @@ def test_weights_equal_repetition_where_every_row_is_a_candidate(selection, kern
     )
 
 
-@pytest.mark.parametrize("options", [{"linear_term": True}, {"gamma": [0.02, 0.1, 0.5]}], ids=str)
-def test_weights_equal_repetition_with_a_linear_term_and_several_widths(options):
+@pytest.mark.parametrize(
+    ("options", "rtol"),
+    [
+        ({"linear_term": True}, 1e-9),
+        ({"gamma": [0.02, 0.1, 0.5]}, 1e-9),
+        ({"refine": True, "linear_term": True}, 1e-6),  # a descent magnifies rounding
+    ],
+    ids=str,
+)
+def test_weights_equal_repetition_with_every_option(options, rtol):
     weights = np.random.default_rng(0).integers(0, 3, 240)
     repeated = np.repeat(np.arange(240), weights)
     model = make(selection=Selection(n_candidates=EVERY_ROW), **options)
-    assert_same_model(clone(model).fit(X, y, weights), model.fit(X[repeated], y[repeated]))
+    weighted, expected = clone(model).fit(X, y, weights), model.fit(X[repeated], y[repeated])
+    assert_allclose(weighted.basis_vectors_, expected.basis_vectors_, atol=rtol)
+    scores = expected.decision_function(X_NEW)
+    assert_allclose(weighted.decision_function(X_NEW), scores, atol=rtol * np.ptp(scores))
 
 
 @pytest.mark.parametrize(
@@ -222,6 +246,7 @@ def test_zero_weight_equals_leaving_out(selection, early_stopping):
 
 
 def test_equal_weights_act_as_a_larger_c():
+    """As many times the rows have as many times the loss."""
     assert_same_model(make().fit(X, y, np.full(240, 2.5)), make(C=2.5).fit(X, y))
 
 
@@ -251,28 +276,55 @@ def test_another_random_state_draws_other_candidates():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "selection", "early_stopping"),
-    [(240, "orthogonal", False), (12_000, "orthogonal", True), (12_000, "exact", False)],
+    ("n_rows", "parameters"),
+    [
+        (240, PLAIN),
+        (240, {}),
+        (12_000, {"early_stopping": True}),
+        (12_000, {**PLAIN, "selection": Selection("exact", n_candidates=5)}),
+        (12_000, {**PLAIN, "selection": Selection(n_candidates=10, n_rows=None)}),
+    ],
+    ids=str,
 )
-def test_n_jobs_does_not_change_a_bit(n_rows, selection, early_stopping):
+def test_n_jobs_does_not_change_a_bit(n_rows, parameters):
     rows, labels = make_classification(n_rows, 6, class_sep=0.5, random_state=0)
     rows = rows.astype(np.float32)
-    model = make(6, selection=Selection(selection, n_candidates=10), early_stopping=early_stopping)
+    model = SparseKernelAUC(6, random_state=0, **parameters)
     one, two, four = (clone(model).set_params(n_jobs=n).fit(rows, labels) for n in (1, 2, 4))
     for other in (two, four):
+        assert_array_equal(one.basis_vectors_, other.basis_vectors_)
         assert_array_equal(one.dual_coef_, other.dual_coef_)
         assert_array_equal(one.decision_function(rows), other.decision_function(rows))
 
 
-def test_fitting_on_many_rows_agrees_with_fitting_exactly(use_sizes):
+@pytest.mark.parametrize("n_rows", ["auto", None])
+def test_fitting_on_many_rows_agrees_with_fitting_exactly(use_sizes, n_rows):
     """Above 10,000 rows columns are float32 and pairs are binned."""
     rows, labels = make_classification(12_000, 6, class_sep=0.5, random_state=0)
-    large = make(tol=1e-8).fit(rows, labels)
+    model = make(tol=1e-8, selection=Selection(n_rows=n_rows))
+    large = clone(model).fit(rows, labels)
     use_sizes(exact_rows=20_000)
-    exact = make(tol=1e-8).fit(rows, labels)
+    exact = model.fit(rows, labels)
     assert_array_equal(large.basis_indices_, exact.basis_indices_)
     assert_allclose(large.decision_function(rows), exact.decision_function(rows), atol=1e-3)
     assert_allclose(large.path_[-1].objective, exact.path_[-1].objective, rtol=1e-5)
+
+
+@pytest.mark.parametrize("parameters", [PLAIN, {"refine": 4, "linear_term": False}], ids=str)
+def test_coefficients_of_a_sampled_fit_are_the_best_on_all_rows(parameters):
+    rows, labels = make_classification(9000, 6, weights=[0.9], class_sep=0.5, random_state=0)
+    weights = np.random.default_rng(0).integers(0, 3, 9000).astype(float)
+    model = SparseKernelAUC(6, random_state=0, tol=1e-10, **parameters).fit(rows, labels, weights)
+    scales = 1 / model.length_scales_
+    gram = rbf_kernel(rows * scales, model.basis_vectors_ * scales, gamma=model.gamma_)
+    inner = rbf_kernel(model.basis_vectors_ * scales, gamma=model.gamma_)
+    positive = labels == 1
+    residual = oracles.residual(gram @ model.dual_coef_, positive, weights)
+    slope = gram.T @ residual / weights.sum()
+    assert_allclose(inner @ model.dual_coef_, -slope, rtol=0, atol=1e-5 * np.abs(slope).max())
+    if not model.refine:
+        assert_array_equal(rows[model.basis_indices_], model.basis_vectors_)
+        assert weights[model.basis_indices_].min() > 0
 
 
 # -- fitting again ----------------------------------------------------------------------------
@@ -281,8 +333,8 @@ def test_fitting_on_many_rows_agrees_with_fitting_exactly(use_sizes):
 def test_refitting_forgets_the_old_fit():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X).add_prefix("x")
-    model = make(early_stopping=True).fit(frame, np.array(["a", "b"])[y])
-    model.set_params(early_stopping=False, n_basis=3).fit(X[:, :2], y)
+    model = make(early_stopping=True, refine=True).fit(frame, np.array(["a", "b"])[y])
+    model.set_params(early_stopping=False, refine=False, n_basis=3).fit(X[:, :2], y)
     fresh = make(3).fit(X[:, :2], y)
     assert vars(model).keys() == vars(fresh).keys()
     assert model.n_features_in_ == 2
@@ -292,7 +344,7 @@ def test_refitting_forgets_the_old_fit():
 
 def test_fit_leaves_its_arguments_and_parameters_alone():
     rows, labels, weights = X.copy(), y.copy(), np.linspace(0, 1, 240)
-    model = make(early_stopping=True)
+    model = make(early_stopping=True, refine=True)
     parameters = model.get_params()
     model.fit(rows, labels, weights)
     assert model.get_params() == parameters

@@ -149,9 +149,7 @@ def test_many_features_have_a_linear_term_along_their_principal_axes():
     assert_allclose((X - linear.origin) @ linear.coef(weights), columns @ weights)
 
 
-@pytest.mark.parametrize(
-    ("given", "n_steps"), [("auto", 10), (True, 10), (False, 0), (3, 3)]
-)
+@pytest.mark.parametrize(("given", "n_steps"), [("auto", 10), (True, 10), (False, 0), (3, 3)])
 def test_refine_is_a_number_of_steps(given, n_steps):
     assert Parameters.of(SparseKernelAUC(refine=given)).refine == n_steps
 
@@ -178,5 +176,5 @@ def test_a_selection_is_a_value():
     with pytest.raises(InvalidParameterError, match="`n_candidates` must be"):
         Selection(n_candidates=0).check()
     for n_rows in (1, "all", 10.0):
-        with pytest.raises(InvalidParameterError, match="`n_rows` must be .* None for all rows"):
+        with pytest.raises(InvalidParameterError, match=r"`n_rows` must be .* None for all rows"):
             Selection(n_rows=n_rows).check()

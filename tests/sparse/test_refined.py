@@ -16,13 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import Selection, SparseKernelAUC
 from skauc.exceptions import InvalidDataError
-from skauc.sparse.refinement import Refiner
+from skauc.sparse import stages
 
 WIDTHS = [2.0, 0.4, 0.08]
 VARIANTS = {
-    "refined": {"refine": True},
-    "ten steps": {"refine": 10},
-    "widths and linear": {"gamma": WIDTHS, "linear_term": True},
+    "refined": {"refine": True, "linear_term": False},
+    "widths and linear": {"gamma": WIDTHS, "linear_term": True, "refine": False},
     "all": {"refine": True, "gamma": WIDTHS, "linear_term": True},
 }
 
@@ -50,7 +49,9 @@ X_NEW, Y_NEW = moons(1000, seed=1)
 
 
 def make(n_basis=8, **parameters):
-    return SparseKernelAUC(n_basis, **{"C": 10.0, "random_state": 0, **parameters})
+    """An estimator that neither refines nor has a linear term, unless told."""
+    plain = {"refine": False, "linear_term": False, "C": 10.0, "random_state": 0}
+    return SparseKernelAUC(n_basis, **{**plain, **parameters})
 
 
 @pytest.fixture(scope="module", params=VARIANTS)
@@ -164,7 +165,7 @@ def test_noise_features_get_long_scales(seed):
     assert scales[2:].min() > scales[:2].max()
 
 
-def test_the_last_fit_uses_the_rows_that_were_held_out(model):
+def test_the_last_record_is_of_all_rows(model):
     auc = roc_auc_score(y, model.decision_function(X))
     assert_allclose(model.path_[-1].train_auc, auc, atol=1e-9)
 
@@ -192,10 +193,10 @@ def test_truncated_models_are_the_stages(model):
         assert smaller.path_[-1] is record
 
 
-def test_a_number_of_steps_needs_no_rows_held_out():
+def test_refinement_holds_no_rows_out():
     labels = np.zeros(len(X), dtype=int)
     labels[[3]] = 1
-    model = make(refine=3).fit(X, labels)
+    model = make(refine=True).fit(X, labels)
     assert [record.validation_auc for record in model.path_] == [None] * len(model.path_)
 
 
@@ -203,16 +204,23 @@ def test_a_number_of_steps_needs_no_rows_held_out():
 def test_a_number_of_steps_is_that_of_the_last_descent(n_steps, monkeypatch):
     lengths = []
 
-    def refine(refiner, objective, basis, start):
-        found = descend(refiner, objective, basis, start)
-        lengths.append((refiner.max_iter, found.n_iter))
+    def count(objective, basis, start, most, *arguments, **keywords):
+        found = refine(objective, basis, start, most, *arguments, **keywords)
+        lengths.append((most, found.n_iter))
         return found
 
-    descend = Refiner.refine
-    monkeypatch.setattr(Refiner, "refine", refine)
+    refine = stages.refine
+    monkeypatch.setattr(stages, "refine", count)
     make(16, refine=n_steps).fit(X, y)
     half = (n_steps + 1) // 2
     assert lengths == [(half, half), (half, half), (n_steps, n_steps)]
+
+
+def test_true_and_auto_are_ten_steps():
+    expected = make(refine=10, linear_term=True).fit(X, y).decision_function(X_NEW)
+    for refine in (True, "auto"):
+        model = make(refine=refine, linear_term="auto").fit(X, y)
+        assert_array_equal(model.decision_function(X_NEW), expected)
 
 
 def test_steps_lower_the_objective():
@@ -220,12 +228,16 @@ def test_steps_lower_the_objective():
     assert values == sorted(values, reverse=True)
 
 
-def test_a_number_of_steps_on_more_rows_than_a_sample_has():
-    rows, labels = circles(12_000)
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_more_rows_than_a_sample_has(early_stopping):
+    rows, labels = circles(9000)
     rows_new, labels_new = circles(2000, seed=1)
     plain = make(selection=Selection(n_candidates=20)).fit(rows, labels)
-    counted = make(selection=Selection(n_candidates=20), refine=10).fit(rows, labels)
-    assert counted.score(rows_new, labels_new) > plain.score(rows_new, labels_new)
+    refined = clone(plain).set_params(refine=True, early_stopping=early_stopping).fit(rows, labels)
+    assert refined.score(rows_new, labels_new) > plain.score(rows_new, labels_new)
+    assert [record.n_basis for record in refined.path_ if record.is_refined] == [4, 8]
+    auc = roc_auc_score(labels, refined.decision_function(rows))
+    assert_allclose(refined.path_[-1].train_auc, auc, atol=1e-6)
 
 
 def test_early_stopping_holds_rows_out_for_a_number_of_steps_too():
@@ -241,7 +253,7 @@ def test_a_basis_that_doubles_is_refined_more_than_once():
         smaller = model.truncate(record.n_basis)
         assert_allclose(explicit_scores(smaller, X_NEW), scores, rtol=1e-7, atol=1e-7)
     # The centres chosen after a refinement are rows in the learnt metric.
-    before, refined, after = (model.truncate(size) for size in (3, 16, 26))
+    before, refined, after = (model.truncate(size) for size in (2, 16, 22))
     assert_array_equal(before.length_scales_, np.ones(6))
     assert np.any(refined.length_scales_ != 1)
     assert_array_equal(after.length_scales_, refined.length_scales_)
@@ -260,7 +272,7 @@ def half_empty():
 
 @pytest.mark.parametrize(
     ("variant", "as_format"),
-    [(BOTH[0], sparse.csr_array), (BOTH[1], sparse.csc_matrix), ("ten steps", sparse.csr_array)],
+    [(BOTH[0], sparse.csr_array), (BOTH[1], sparse.csc_matrix)],
 )
 def test_sparse_rows_give_what_dense_rows_give(variant, as_format):
     rows, labels = half_empty()
@@ -331,7 +343,7 @@ def test_a_copy_predicts_the_same(model):
 def test_callbacks_follow_a_refined_fit():
     listener = Listener()
     make(8, refine=True).set_callbacks(listener).fit(X, y)
-    assert list(dict.fromkeys(seen.n_basis_ for seen in listener.models)) == list(range(1, 9))
+    assert list(dict.fromkeys(seen.n_basis_ for seen in listener.models)) == [1, 2, 4, 5, 8]
     for seen in listener.models:
         assert np.isfinite(seen.decision_function(X_NEW)).all()
 

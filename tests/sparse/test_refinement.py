@@ -111,7 +111,9 @@ def make_setup(engine_case):
         for index, width in zip(CENTRES, chosen, strict=True):
             grow_by(engine, basis, toy.X, [index], width)
         objective = Objective(engine, pair_weight(C, engine))
-        shape = Shape(dense(toy.X)[CENTRES] if centres is None else centres, np.array(scales, float))
+        shape = Shape(
+            dense(toy.X)[CENTRES] if centres is None else centres, np.array(scales, float)
+        )
         nothing = Refined(shape, np.zeros(basis.n_linear), np.zeros(len(CENTRES)), None)
         start, _ = solve_for_shape(objective, basis, nothing, optimise)
         gammas = np.array(gammas)[chosen]

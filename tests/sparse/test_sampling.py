@@ -85,9 +85,7 @@ def test_weights_multiply_those_of_the_sample():
 @pytest.mark.parametrize("fraction", [None, 0.3])
 def test_hard_samples_have_about_the_size_of_the_sample(fraction):
     data, model = make_data(20_000, weighted=True), make_model()
-    rows = (
-        hold_out_none(data, RANDOM()) if fraction is None else hold_out(data, fraction, RANDOM())
-    )
+    rows = hold_out_none(data, RANDOM()) if fraction is None else hold_out(data, fraction, RANDOM())
     sample = rows.sample(data, 2000)
     is_held_out = rows.rows(sample)
     assert is_held_out.any() == (fraction is not None)

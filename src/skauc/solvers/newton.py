@@ -78,9 +78,14 @@ def make_step(solver: str, size: int) -> StepRule:
 
 
 def minimise(
-    objective: NewtonObjective, weights: np.ndarray, step: StepRule, *, tol: float, max_iter: int
+    objective: NewtonObjective,
+    start: np.ndarray | Point,
+    step: StepRule,
+    *,
+    tol: float,
+    max_iter: int,
 ) -> Minimum:
-    """Minimise the objective, starting from ``weights``.
+    """Minimise the objective, starting from weights or from a point.
 
     Each iteration finds a direction d and searches along it. The decrease that d promises is
     -g.d / 2. The iteration stops
@@ -90,7 +95,7 @@ def minimise(
       error is of second order;
     - after two steps of any length that did, because rounding then prevents full steps.
     """
-    point = objective.at(weights)
+    point = start if isinstance(start, Point) else objective.at(start)
     was_small = False
     for n_iter in range(1, max_iter + 1):
         gradient, direction = step(objective, point)
@@ -105,7 +110,7 @@ def minimise(
         was_small = is_small
     warnings.warn(
         f"Newton's method did not converge in max_iter={max_iter} iterations on a basis of "
-        f"{len(weights)}: the last step promised a relative decrease of "
+        f"{len(point.weights)}: the last step promised a relative decrease of "
         f"{promised / point.value:.1e}, tol={tol:g}. Raise `max_iter`, lower `C`, or scale the "
         "features.",
         ConvergenceWarning,

@@ -35,7 +35,7 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.plan import Parameters, Plan
 from skauc.sparse.state import FitState
 
-_FORMAT = 3
+_FORMAT = 4
 # The arrays of the models have names with this prefix.
 _MODELS = "models."
 _SCALARS = ("n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
+from skauc.background import summarise
 from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.sampling import class_counts
 from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
@@ -277,6 +278,7 @@ class SparseKernelAUCCV(PathClassifier):
         parameters = replace(search.base, **self.best_params_)
         plan, rows = make_plan(parameters, rows)
         self.classes_, self.feature_spread_ = rows.classes, plan.spread
+        self.background_ = summarise(search.rows, getattr(plan.feature_map, "ranks", None))
         try:
             path = fit_path(
                 rows,
@@ -301,7 +303,10 @@ class SparseKernelAUCCV(PathClassifier):
             n_jobs=self.n_jobs,
             random_state=search.seed,
         )
-        own = ("n_features_in_", "feature_names_in_", "classes_", "feature_spread_")
+        own = (
+            *("n_features_in_", "feature_names_in_", "classes_"),
+            *("feature_spread_", "background_"),
+        )
         inherited = {name: vars(self)[name] for name in own if name in vars(self)}
         best.__dict__.update({**inherited, **path.attributes()})
         self.best_estimator_ = best

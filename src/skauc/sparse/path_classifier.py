@@ -70,15 +70,16 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         return [(str(names[i]), float(relevance[i])) for i in order]
 
     def truncate(self, n_basis: int) -> Self:
-        """Return a fitted copy that keeps only the first ``n_basis`` centres.
+        """Return a fitted copy of the model that the path had at a size.
 
-        At a size where the path was retrained, this is the model of a fit of that size. Between
-        two of them, it is the model that the pursuit had at that size.
+        If neither centres nor rows changed on the way (no refinement, no sample of rows), this is
+        the model of a fit of that size.
 
         Parameters
         ----------
         n_basis : int
-            Size of the copy, at most ``n_basis_``.
+            Size of the copy: one of the sizes of ``path_``. Rules that add one centre at a time
+            (all but "orthogonal") also have models in between.
 
         Returns
         -------
@@ -94,8 +95,9 @@ class PathClassifier(CallbackMixin, RankingClassifier):
             )
         if n_basis not in self._models:
             raise InvalidParameterError(
-                f"`n_basis` must be one of the sizes that the model was saved with, "
-                f"{sorted(self._models)}; got {n_basis}. Save it with history=True to keep all."
+                f"`n_basis` must be one of the sizes of the path, {sorted(self._models)}; got "
+                f"{n_basis}. Fit with Selection(retrain='always') to have every size. A model file "
+                "keeps the path if it is saved with history=True."
             )
         smaller = copy.copy(self)
         smaller.__dict__.update(path_attributes(self._models, self.path_, n_basis))

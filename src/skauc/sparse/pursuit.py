@@ -32,12 +32,15 @@ class Pursuit:
     objective: Objective
     basis: Basis
     selector: Selector
-    minimise: Callable[[Objective, np.ndarray], Minimum]
+    minimise: Callable[[Objective, np.ndarray | Point], Minimum]
 
-    def retrain(self, weights: np.ndarray) -> Iterate:
-        """Optimise all coefficients, starting from ``weights``."""
-        minimum = self.minimise(self.objective, weights)
-        return Iterate(minimum.point, minimum.n_iter, is_retrained=True)
+    def retrain(self, start: np.ndarray | Point) -> Iterate:
+        """Optimise all coefficients, starting from weights or from a point."""
+        minimum = self.minimise(self.objective, start)
+        weights, n_iter = minimum.point.weights, minimum.n_iter
+        del start, minimum
+        # Scores that were moved step by step differ in their last digits from those of `resume`.
+        return Iterate(self.objective.at(weights), n_iter, is_retrained=True)
 
     def resume(self, weights: np.ndarray) -> Iterate:
         """Return the iterate of coefficients that are optimal already."""
@@ -70,19 +73,16 @@ def pursue(
     returns True. The last iterate that it reports is always retrained.
     """
     while len(pursuit.basis) < max(sizes):
-        # Keep one reference to an iterate only: its state is as long as the data.
         size = len(pursuit.basis)
         n_most = min(other for other in sizes if other > size) - size
         iterate = pursuit.add(iterate, n_most)
         if len(pursuit.basis) == size:
             break
         if len(pursuit.basis) in sizes:
-            weights = iterate.point.weights
-            del iterate
-            iterate = pursuit.retrain(weights)
+            iterate = pursuit.retrain(iterate.point)
         if report(iterate):
             break
     if not iterate.is_retrained:
-        iterate = pursuit.retrain(iterate.point.weights)
+        iterate = pursuit.retrain(iterate.point)
         report(iterate)
     return iterate
