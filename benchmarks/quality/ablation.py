@@ -4,7 +4,8 @@
     python -m benchmarks.quality.ablation --table results.jsonl
 
 SETTINGS.json maps a name to the parameters of `SparseKernelAUC`; the key "constants" may hold
-module constants to replace, by their full names. A setting that is a string names a classifier of
+module constants to replace, by their full names; with the key "search" they are those of
+`SparseKernelAUCCV`. A setting that is a string names a classifier of
 scikit-learn ("logistic", "boosting"). Each table is cut into stratified folds; the features are
 prepared by `TablePreprocessor` and standardised on the training rows. Every fit uses one thread.
 Finished lines are not computed again.
@@ -73,13 +74,15 @@ def make(setting, y, seed: int):
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 
-    from skauc import Selection, SparseKernelAUC
+    from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 
     if setting == "logistic":
         return LogisticRegression(max_iter=1000)
     if setting == "boosting":
         return HistGradientBoostingClassifier(random_state=seed)
     setting = dict(setting)
+    if setting.pop("search", False):
+        return SparseKernelAUCCV(random_state=seed, n_jobs=1, **setting)
     for full_name, value in setting.pop("constants", {}).items():
         module, constant = full_name.rsplit(".", 1)
         setattr(importlib.import_module(module), constant, value)

@@ -22,6 +22,7 @@ _HOMES = {
     "load_model": "skauc.persistence",
     "save_model": "skauc.persistence",
     "to_onnx": "skauc.onnx",
+    "to_source": "skauc.export",
     "TablePreprocessor": "skauc.preprocessing",
     "read_table": "skauc.app.tables",
     "make_report": "skauc.report",

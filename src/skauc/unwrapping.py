@@ -166,6 +166,55 @@ def unwrap(model) -> UnwrappedModel:
     return UnwrappedModel(tuple(steps), layer, calibrator, threshold)
 
 
+def unwrap_single(model, done: str, advice: str) -> UnwrappedModel:
+    """Unwrap a model that is one formula: one skauc classifier, at most one calibration.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted model.
+    done : str
+        What is to be done with it, for error messages, such as "exported".
+    advice : str
+        What to do with a model of another library.
+    """
+    for layer in layers_of(model):
+        if isinstance(layer, RankingClassifier):
+            break
+        if isinstance(layer, CalibratedClassifierCV):
+            _check_single(layer, done)
+        elif isinstance(layer, THRESHOLDED):
+            _check_positive(layer, done)
+        elif not isinstance(layer, (Pipeline, *TRANSPARENT)):
+            raise InvalidParameterError(
+                f"{type(layer).__name__} does not hold an estimator of skauc at its end, or wraps "
+                f"it in a way that cannot be {done}. {advice}"
+            )
+    opened = unwrap(model)
+    if opened.classifier is None:
+        raise InvalidParameterError(
+            f"A calibration of calibrated scores cannot be {done}. Calibrate once."
+        )
+    return opened
+
+
+def _check_single(model: CalibratedClassifierCV, done: str) -> None:
+    n_members = len(model.calibrated_classifiers_)
+    if n_members != 1:
+        raise InvalidParameterError(
+            f"The mean of {n_members} calibrated models cannot be {done}. Fit "
+            "CalibratedClassifierCV with ensemble=False."
+        )
+
+
+def _check_positive(model, done: str) -> None:
+    if getattr(model, "pos_label", None) not in (None, model.classes_[1]):
+        raise InvalidParameterError(
+            f"pos_label={model.pos_label!r} cannot be {done}. Use the larger label, "
+            f"{str(model.classes_[1])!r}."
+        )
+
+
 def _without_prefixes(names: list[str]) -> list[str]:
     """Remove the prefixes of `ColumnTransformer` if the names stay distinct."""
     short = [name.rpartition("__")[2] for name in names]

@@ -150,22 +150,33 @@ def test_hostile_files(name):
         read(content)
 
 
-def bombs():
-    array = io.BytesIO()
-    np.lib.format.write_array(array, np.zeros(12 << 20))
-    yield "array", sealed([("header.json", b"{}"), ("x.npy", array.getvalue())])
-    yield "header", sealed([("header.json", b'{"x":[' + b"[]," * (1 << 20) + b"0]}")])
-    many = [("header.json", b"{}")] + [(f"{i}.npy", b"") for i in range(60_000)]
-    yield "members", sealed(many)
-    yield "some members", sealed(many[:15_000])
-    lying = sealed([("header.json", b"{}"), ("x.npy", array.getvalue())])
-    lying = lying.replace(struct.pack("<L", len(array.getvalue())), struct.pack("<L", 100))
-    yield "lie", resealed(lying)
+def large_array():
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.zeros(12 << 20))
+    return sealed([("header.json", b"{}"), ("x.npy", file.getvalue())]), len(file.getvalue())
 
 
-@pytest.mark.parametrize("name", ["array", "header", "members", "some members", "lie"])
+def large_array_that_claims_to_be_small():
+    content, size = large_array()
+    return resealed(content.replace(struct.pack("<L", size), struct.pack("<L", 100)))
+
+
+def many_members(number):
+    return sealed([("header.json", b"{}")] + [(f"{i}.npy", b"") for i in range(number)])
+
+
+BOMBS = {
+    "array": lambda: large_array()[0],
+    "header": lambda: sealed([("header.json", b'{"x":[' + b"[]," * (1 << 20) + b"0]}")]),
+    "members": lambda: many_members(60_000),
+    "some members": lambda: many_members(15_000),
+    "lie": large_array_that_claims_to_be_small,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_refused_before_they_take_memory(name):
-    content = dict(bombs())[name]
+    content = BOMBS[name]()
     tracemalloc.start()
     try:
         with pytest.raises(ArchiveError):

@@ -87,7 +87,7 @@ class Attack:
         if command.signal is not None:
             allowed = {0, 130 if command.signal == signal.SIGINT else 143}
         self._judge_words(command, words, answer, status)
-        shown = f"{answer.err or answer.out}"[-300:]
+        shown = f"{answer.err or answer.out}"[-2000:]
         demand(status in allowed, f"exit status {answer.status}, not one of {allowed}: {shown!r}")
         demand(not answer.left_processes, "a process was left behind")
         judge_files(folder, before, words, status, answer.err)

@@ -149,7 +149,7 @@ threads = [threading.Thread(target=keep_fitting) for _ in range(3)]
 for thread in threads:
     thread.start()
 failed = 0
-for _ in range(8):
+for _ in range(4):
     child = os.fork()
     if not child:
         signal.alarm(60)

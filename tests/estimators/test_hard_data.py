@@ -232,6 +232,11 @@ def test_landmarks_of_cells_whose_squares_overflow_are_refused(as_format):
         make(selection="kmeans", gamma=0.1).fit(as_format(rows), y)
 
 
+def test_a_step_whose_square_overflows():
+    model = make(4, kernel="linear", selection="exact", C=1e200)
+    assert training_auc_unless_refused(model, 1e-150 * X) in (None, 0.5)
+
+
 def test_rows_that_k_means_cannot_tell_apart():
     """Squared distances underflow, so that scikit-learn finds a single cluster."""
     assert training_auc(make(selection="kmeans", kernel="laplacian"), 1e-200 * X) >= 0.5

@@ -7,7 +7,7 @@ import pytest
 
 from skauc import Selection, SparseKernelAUC
 
-N_ROWS, N_BASIS = 300_000, 16
+N_ROWS, N_BASIS = 300_000, 8
 # Weights, labels, two states of scores with their pairs, and what passes make on their way. The
 # columns of 64 centres and 20 features are 336: half of that is what may be added to them.
 MOST_BYTES_A_ROW = 110

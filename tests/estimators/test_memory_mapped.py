@@ -28,10 +28,8 @@ def labels(mapped):
     "settings",
     [
         {},
-        {"selection": "greedy", "linear_term": True},
-        {"refine": True},
-        {"scaling": "rank"},
-        {"rotate": True},
+        {"selection": "greedy", "linear_term": True, "scaling": "rank"},
+        {"refine": True, "rotate": True},
     ],
     ids=str,
 )

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skauc import KernelRankSVM, SparseKernelAUC, StructuralAUC
+from skauc import OAM, KernelRankSVM, SparseKernelAUC, StructuralAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain import shapley_values
 
@@ -140,14 +140,38 @@ def test_models_without_products_are_sampled(rows, model, problem):
     assert not explanation[:1].is_exact
 
 
+def test_rows_are_explained_in_blocks(rows, monkeypatch):
+    X, y = rows
+    model = MODELS["linear term"].fit(X, y)
+    at_once = shapley_values(model, X, X[:30])
+    monkeypatch.setattr("skauc.explain.shapley._BLOCK", 120)
+    in_blocks = shapley_values(model, X, X[:30])
+    np.testing.assert_allclose(in_blocks.values, at_once.values, rtol=0, atol=1e-12)
+
+
+def test_values_of_one_feature_and_of_constant_features():
+    X = np.column_stack([np.linspace(-1, 1, 40), np.full(40, 3.0)])
+    y = X[:, 0] > 0.2
+    alone = SparseKernelAUC(4, random_state=0).fit(X[:, :1], y).shapley_values(X[:3, :1])
+    assert alone.values.shape == (3, 1)
+    both = SparseKernelAUC(4, random_state=0).fit(X, y).shapley_values(X[:3])
+    assert (both.values[:, 1] == 0).all()
+    assert np.isfinite(both.values).all()
+
+
 def test_bad_input_says_what_is_wrong(rows):
     X, y = rows
     model = MODELS["rbf"].fit(X, y)
-    with pytest.raises(InvalidParameterError, match="`background` must be rows to compare with"):
-        shapley_values(model, X[:2])
+    with pytest.raises(InvalidParameterError, match="`background_weight` needs `background`"):
+        shapley_values(model, X[:2], background_weight=[1.0])
+    with pytest.raises(InvalidParameterError, match="this OAM keeps no summary"):
+        shapley_values(OAM(random_state=0).fit(X, y), X[:2])
+    mixed = make_pipeline(PCA(3), SparseKernelAUC(6, random_state=0)).fit(X, y)
+    with pytest.raises(InvalidParameterError, match="a step of the pipeline does not say"):
+        shapley_values(mixed, X[:2])
     with pytest.raises(InvalidDataError, match=r"the 5 columns of `X`; got shape \(9, 4\)"):
         shapley_values(model, X[:2], X[:9, :4])
-    with pytest.raises(InvalidDataError, match="`background_weight` must have one weight"):
+    with pytest.raises(InvalidDataError, match="`background_weight` must have one finite weight"):
         shapley_values(model, X[:2], X[:9], background_weight=[1.0])
     with pytest.raises(ValueError, match="NaN"):
         shapley_values(model, X[:2], np.full((2, 5), np.nan))

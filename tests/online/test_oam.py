@@ -41,10 +41,10 @@ def slow_iterates(update, policy, size, C):
 
 @pytest.mark.parametrize("update", [sequential, gradient])
 @pytest.mark.parametrize(
-    ("policy", "size"), [("reservoir", 200), ("reservoir", 7), ("fifo", 7), ("rsx", 7)]
+    ("policy", "size", "C"),
+    [("reservoir", 200, 1.0), ("reservoir", 7, 0.003), ("fifo", 7, 1.0), ("rsx", 7, 0.003)],
 )
-@pytest.mark.parametrize("C", [0.003, 1.0])
-def test_every_step_is_the_formula_s(update, policy, size, C):
+def test_every_step_is_that_of_the_formula(update, policy, size, C):
     options = {"C": C, "buffer": policy, "buffer_size": size, "random_state": 0}
     last, mean = (OAM(update.__name__, average=average, **options) for average in (False, True))
     total = np.zeros(3)

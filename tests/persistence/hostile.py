@@ -20,8 +20,8 @@ from skauc import load_model
 from skauc.exceptions import ModelFileError
 
 MEMORY = 250 * 10**6
-N_DAMAGED = 300
-N_RESEALED = 300
+N_DAMAGED = 100
+N_RESEALED = 150
 VALUES = [None, -1, 10**12, 1e308, "", "x" * 1000, [], {}, [[]], True, "\0", "ObjectNode", "os"]
 
 

@@ -38,9 +38,11 @@ def objective(model, rows, grades, qid, weights, gram):
 # -- the optimum ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize(
+    ("C", "kernel", "weights"),
+    [(0.1, "rbf", None), (1.0, "laplacian", WEIGHTS), (100.0, "rbf", WEIGHTS)],
+    ids=["plain", "laplacian", "weighted"],
+)
 def test_the_objective_is_that_of_the_sparse_model_with_every_row(C, kernel, weights):
     options = {"C": C, "kernel": kernel, "gamma": 0.5}
     full = KernelRankSVM(**options).fit(X, y, sample_weight=weights)

@@ -145,3 +145,18 @@ def test_a_direction_whose_length_is_lost_in_rounding_is_the_end():
     place = problem.at(np.ones(12))
     assert step_within(problem, place, 1.0).predicted == 0
     assert [other.value for other in iterate(problem, np.ones(12))] == [place.value]
+
+
+def test_a_direction_that_does_not_descend_has_its_minimum_at_zero():
+    """Along a line of constant slope the secant would divide by zero."""
+
+    class Uphill(Hinges):
+        def slopes(self, place, direction):
+            return 1.0, 0.0
+
+    problem = make_problem()
+    uphill = Uphill(problem.metric, problem.matrix, problem.rows, problem.C)
+    place = uphill.at(np.zeros(12))
+    length, trial = search(uphill, place, np.ones(12))
+    assert length == 0
+    assert trial is place

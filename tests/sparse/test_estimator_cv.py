@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.sparse.scoring import score_job
+from skauc.sparse.search import Search
 
 X, y = make_moons(120, noise=0.3, random_state=0)
 X_NEW, Y_NEW = make_moons(500, noise=0.3, random_state=1)
@@ -87,57 +87,56 @@ def test_results_have_a_row_per_setting(model):
     assert {setting["n_basis"] for setting in tried} <= set(range(1, 7))
 
 
-def rule(results):
-    """The smallest model within one standard error of the best, of the difference by folds,
+def rule(results, size):
+    """The best mean, or the smallest model that loses at most one standard error of the difference
 
-    or 0.0005.
-
-    Among models of one size: ranks before others, unrefined before refined, without before with a
-    linear term, then the better mean.
+    by folds and a twentieth of 1 - AUC; then the better mean.
     """
-    scores = splits(results)
+    scores, sizes = splits(results), results["param_n_basis"]
     complete = np.flatnonzero(~np.isnan(scores).any(axis=1))
     means = scores.mean(axis=1)
-    sizes = results["param_n_basis"]
     best = max(complete, key=lambda i: (means[i], -sizes[i]))
+    if size == "best":
+        return best
     differences = scores[best] - scores
     errors = differences.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
-    good = [i for i in complete if differences[i].mean() <= max(errors[i], 5e-4)]
-    return min(
-        good,
-        key=lambda i: (
-            sizes[i],
-            results["param_scaling"][i] != "rank",
-            bool(results["param_refine"][i]),
-            results["param_linear_term"][i],
-            -round(means[i], 6),
-            results["param_C"][i],
-        ),
-    )
+    most = np.minimum(errors, 0.05 * (1 - means[best]))
+    good = [i for i in complete if differences[i].mean() <= most[i]]
+    return min(good, key=lambda i: (sizes[i], -means[i]))
 
 
-@pytest.mark.parametrize(
-    ("seed", "scaling", "refine"), [(0, None, "auto"), (1, "auto", False), (2, "auto", "auto")]
-)
-def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling, refine):
+@pytest.mark.parametrize("size", ["best", "small"])
+@pytest.mark.parametrize(("seed", "scaling", "refine"), [(0, None, "auto"), (1, "auto", False)])
+def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling, refine, size):
     rows, labels = make_moons(100, noise=0.5, random_state=seed)
-    model = make(refine=refine, scaling=scaling, random_state=seed).fit(rows, labels)
-    chosen = rule(model.cv_results_)
-    assert model.best_params_ == settings(model.cv_results_)[chosen]
-    assert model.best_score_ == model.cv_results_["mean_test_score"][chosen]
+    parameters = {"refine": refine, "scaling": scaling, "size": size, "n_basis": 16}
+    model = make(**parameters, gammas=[1.0], random_state=seed).fit(rows, labels)
+    results = model.cv_results_
+    chosen = rule(results, size)
+    assert model.best_params_ == settings(results)[chosen]
+    complete = splits(results)[~np.isnan(splits(results)).any(axis=1)]
+    optimism = np.mean(complete.max(axis=0) - splits(results)[chosen])
+    expected = results["mean_test_score"][chosen] - optimism
+    assert model.best_score_ == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_parameters_that_were_chosen_are_those_of_the_model(plain):
+    assert plain.best_params_["refine"] is False
+    again = SparseKernelAUC(**plain.best_params_, random_state=0).fit(X, y)
+    assert_array_equal(plain.decision_function(X_NEW), again.decision_function(X_NEW))
 
 
 def test_scores_are_those_of_fits_on_the_folds(exact):
     results = exact.cv_results_
     scores = splits(results)
-    for gamma in set(results["param_gamma"]):
-        own = np.flatnonzero([other == gamma for other in results["param_gamma"]])
-        # The basis is pursued at the middle one of the Cs.
-        middle = np.unique(results["param_C"][own])
-        middle = middle[len(middle) // 2]
+    fixed = {"linear_term": False, "refine": False, "tol": 1e-10}
+    for C, gamma in set(zip(results["param_C"], results["param_gamma"], strict=True)):
+        own = np.flatnonzero((results["param_C"] == C) & (results["param_gamma"] == gamma))
         for fold, (train, test) in enumerate(StratifiedKFold(4).split(X, y)):
+            if np.isnan(scores[own, fold]).all():
+                continue
             alone = SparseKernelAUC(
-                6, C=middle, gamma=gamma, selection=Selection(n_candidates=1000), tol=1e-10
+                6, C=C, gamma=gamma, selection=Selection(n_candidates=1000), **fixed
             )
             alone.fit(X[train], y[train])
             by_size = {
@@ -145,23 +144,17 @@ def test_scores_are_those_of_fits_on_the_folds(exact):
                 for record in alone.path_
             }
             for i in own:
-                if results["param_C"][i] == middle and not np.isnan(scores[i, fold]):
-                    size = results["param_n_basis"][i]
-                    assert_allclose(scores[i, fold], by_size[size], atol=1e-9)
+                size = results["param_n_basis"][i]
+                assert_allclose(scores[i, fold], by_size[size], atol=1e-9)
 
 
 def test_refined_scores_are_those_of_refined_fits_on_the_folds(model):
     results = model.cv_results_
-    refined = np.flatnonzero(results["param_refine"])
-    assert len(refined) >= 1
-    for row in refined:
-        setting = settings(results)[row]
+    assert all(results["param_refine"])
+    for row, setting in enumerate(settings(results)):
         for score, (train, test) in zip(splits(results)[row], FOLDS, strict=True):
             if not np.isnan(score):
-                alone = SparseKernelAUC(
-                    **setting, selection=Selection(n_candidates=50), random_state=0
-                )
-                alone.fit(X[train], y[train])
+                alone = SparseKernelAUC(**setting, random_state=0).fit(X[train], y[train])
                 assert_allclose(score, alone.score(X[test], y[test]), atol=1e-9)
 
 
@@ -199,27 +192,24 @@ def test_numbers_words_and_widths_can_be_mixed():
     assert tried <= {float(scale), 0.1, (2.0, 0.4, 0.08)}
 
 
-def test_ranks_are_tried_and_scored_like_fits_on_the_folds():
+def test_normal_scores_are_tried_and_scored_like_fits_on_the_folds():
     rows = np.exp(3 * X)
     small = {"gammas": ["scale"], "linear_term": False, "selection": Selection(n_candidates=1000)}
     tried = make(scaling="auto", **small).fit(rows, y)
-    assert set(tried.cv_results_["param_scaling"]) == {None, "rank", "normal"}
-    assert tried.best_params_["scaling"] in {"rank", "normal"}
-    model = make(scaling="rank", **small).fit(rows, y)
-    results = model.cv_results_
-    chosen = settings(results).index(model.best_params_)
+    assert set(tried.cv_results_["param_scaling"]) == {None, "normal"}
+    assert tried.best_params_["scaling"] == "normal"
+    results = tried.cv_results_
+    chosen = settings(results).index(tried.best_params_)
     train, test = next(StratifiedKFold(3).split(rows, y))
-    # The pursuit is the same for all Cs if there is a single centre.
-    alone = SparseKernelAUC(**{**model.best_params_, "tol": 1e-10}).fit(rows[train], y[train])
-    assert abs(splits(results)[chosen, 0] - alone.score(rows[test], y[test])) < 0.02
+    alone = SparseKernelAUC(**tried.best_params_, selection=small["selection"])
+    alone.fit(rows[train], y[train])
+    assert splits(results)[chosen, 0] == pytest.approx(alone.score(rows[test], y[test]), abs=1e-9)
 
 
-def test_axes_are_tried_with_refinement_alone():
-    model = make(refine="auto", rotate="auto").fit(X, y)
-    results = model.cv_results_
-    assert set(results["param_rotate"]) == {False, True}
-    assert all(results["param_refine"][results["param_rotate"]])
-    alone = make(refine=True, rotate=True).fit(X, y)
+def test_axes_are_tried():
+    model = make(refine="auto", rotate="auto", gammas=[1.0]).fit(X, y)
+    assert set(model.cv_results_["param_rotate"]) == {False, True}
+    alone = make(refine=True, rotate=True, gammas=[1.0]).fit(X, y)
     assert alone.best_params_["rotate"]
     assert alone.scaling_.axes.shape == (2, 2)
 
@@ -230,26 +220,19 @@ def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
     assert set(model.cv_results_["param_rotate"]) == {False}
 
 
-def test_many_rows_are_refined_by_more_steps_too():
-    rows, labels = make_moons(2000, noise=0.3, random_state=0)
-    small = {"Cs": [1.0], "gammas": [1.0], "linear_term": False, "n_basis": 4, "rotate": False}
-    model = make(refine="auto", **small).fit(rows, labels)
-    assert {20, 60} <= set(model.cv_results_["param_refine"])
-
-
-@pytest.mark.parametrize(("n_rows", "first_size"), [(999, 30), (1000, 24)])
-def test_few_rows_are_compared_at_full_size_from_the_start(monkeypatch, n_rows, first_size):
-    sizes = []
-
-    def score(base, rows, fold, job, seed):
-        sizes.append(job.setting.n_basis)
-        return score_job(base, rows, fold, job, seed)
-
-    monkeypatch.setattr("skauc.sparse.search.score_job", score)
-    rows, labels = make_moons(n_rows, noise=0.3, random_state=0)
-    make(n_basis=30, selection=Selection(n_candidates=4), linear_term=False, cv=2).fit(rows, labels)
-    assert sizes[0] == first_size
-    assert sizes[-1] == 30
+def test_settings_are_compared_on_two_folds_and_the_best_two_on_all():
+    results = make(cv=StratifiedKFold(4), Cs=[0.1, 1.0, 10.0], rotate=False).fit(X, y).cv_results_
+    fits = {}
+    for setting, scores in zip(settings(results), splits(results), strict=True):
+        del setting["n_basis"]
+        n_folds = (~np.isnan(scores)).sum()
+        assert fits.setdefault(tuple(setting.items()), n_folds) == n_folds
+    # Three Cs with the first structure, then another width and no linear term.
+    assert set(fits.values()) == {2, 4}
+    first = [
+        n for setting, n in fits.items() if {("gamma", 1.0), ("linear_term", True)} <= {*setting}
+    ]
+    assert sorted(first) == [2, 4, 4]
 
 
 def test_sparse_rows_are_taken_as_they_come():
@@ -277,7 +260,7 @@ def test_refinement_that_was_asked_for_is_not_left_out(gammas):
 
 @pytest.mark.parametrize(
     ("cv", "n_rows", "n_splits", "n_repeats"),
-    [(2, 120, 2, 1), (None, 120, 5, 3), (None, 1000, 5, 1)],
+    [(2, 120, 2, 1), (None, 120, 5, 2), (None, 500, 5, 1)],
 )
 def test_stratified_folds_are_drawn_and_by_default_repeated_on_few_rows(
     cv, n_rows, n_splits, n_repeats
@@ -313,9 +296,11 @@ def test_rows_outside_both_parts_of_a_fold_play_no_part():
 
 
 def test_one_fold_is_enough():
-    model = make(cv=ShuffleSplit(1, test_size=0.3, random_state=0)).fit(X, y)
-    assert model.n_splits_ == 1
-    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+    for size in ("best", "small"):
+        model = make(cv=ShuffleSplit(1, test_size=0.3, random_state=0), size=size).fit(X, y)
+        assert model.n_splits_ == 1
+        # The best one of the only fold is the chosen one: no optimism can be seen.
+        assert model.best_score_ == model.cv_results_["mean_test_score"].max()
 
 
 # -- sameness ---------------------------------------------------------------------------------
@@ -398,8 +383,10 @@ def test_it_works_at_the_end_of_a_pipeline():
 def test_callbacks_hear_of_every_fold():
     listener = Listener(lambda model: False)
     model = make(linear_term=False).set_callbacks(listener).fit(X, y)
-    # Two widths on two folds; again at full size; both on the third; and the last fit.
-    assert len(listener.models) == 2 * 2 + 2 * 2 + 2 + 1
+    # Three Cs on two folds, two of them on the third; two more structures on all three; perhaps
+    # the Cs beside the best; and the last fit.
+    n_fits = (3 * 2 + 2) + 2 * 3 + 1
+    assert n_fits <= len(listener.models) <= n_fits + 2 * 3
     assert hasattr(model, "best_params_")
 
 
@@ -422,7 +409,7 @@ class Interrupt:
 
 @pytest.mark.parametrize("n_folds", [1, 5, 9])
 def test_an_interrupt_keeps_the_best_so_far(n_folds):
-    """While structures are screened, at full size, and on the last fold."""
+    """In each of the rounds. Threads that are not wanted any more end without a warning."""
     model = make(linear_term=False).set_callbacks(Listener(Interrupt(n_folds)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -433,16 +420,26 @@ def test_an_interrupt_keeps_the_best_so_far(n_folds):
 
 
 def test_after_an_interrupt_many_rows_are_sampled(monkeypatch):
-    monkeypatch.setattr("skauc.sparse.search.SCREENING_ROWS", 40)
+    monkeypatch.setattr("skauc.sparse.search.MOST_ROWS", 40)
+    few_rows, samples = Search.few_rows, []
+
+    def sample(search):
+        samples.append(few_rows(search))
+        return samples[-1]
+
+    monkeypatch.setattr(Search, "few_rows", sample)
     model = make(linear_term=False, scaling=None, refine=False)
     with pytest.raises(KeyboardInterrupt):
         model.set_callbacks(Listener(Interrupt(2))).fit(X, y)
     assert model.score(X_NEW, Y_NEW) > 0.8
     assert_array_equal(model.basis_vectors_, X[model.basis_indices_])
+    (sampled,) = samples
+    assert sampled.n_rows == 40
+    assert set(model.basis_indices_) <= set(sampled.row_numbers)
 
 
 def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
-    monkeypatch.setattr("skauc.sparse.search.screen", lambda *_: Interrupt(1)(None))
+    monkeypatch.setattr("skauc.sparse.search.compare", lambda *_: Interrupt(1)(None))
     model = make()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -504,7 +501,7 @@ def no_work(monkeypatch):
         ({"n_basis": 0}, "`n_basis` must be an integer of at least 1; got 0. Set `n_basis` to"),
         ({"linear_term": ()}, r"`linear_term` must be True or False; got \(\)"),
         ({"linear_term": "no"}, "`linear_term` must be True or False; got 'no'"),
-        ({"refine": 0}, "`refine` must be True, False or a number of steps .* got 0"),
+        ({"refine": 0}, "`refine` must be 'auto', True, False or a number of steps .* got 0"),
         ({"scaling": ("rank",)}, r"`scaling` must be None, 'rank' or 'normal'; got \('rank',\)"),
         ({"cv": 1}, "`cv` must be an integer of at least 2; got 1. 5 folds are usual"),
         (
@@ -570,7 +567,16 @@ def test_folds_by_groups_need_groups():
         make(cv=GroupKFold(3)).fit(X, y)
 
 
-def test_two_positives_are_enough():
+@pytest.mark.parametrize("cv", [None, 2])
+def test_two_positives_are_enough(cv):
     labels = (np.arange(len(X)) < 2).astype(int)
-    model = make(cv=2, refine="auto").fit(X, labels)
+    model = make(cv=cv, refine="auto", gammas=[1.0]).fit(X, labels)
+    assert model.n_splits_ == (2 if cv else 4)
     assert np.isfinite(model.decision_function(X_NEW)).all()
+
+
+@pytest.mark.usefixtures("no_work")
+def test_one_positive_is_not_enough():
+    labels = (np.arange(len(X)) < 1).astype(int)
+    with pytest.raises(InvalidDataError, match="cv=2 needs 2 rows of each class; the smaller"):
+        make(cv=None).fit(X, labels)

@@ -6,8 +6,9 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_moons
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.sparse.scoring import Setting
-from skauc.sparse.search import Scores
+from skauc.exceptions import InvalidParameterError
+from skauc.sparse.scoring import Setting, score_job
+from skauc.sparse.search import Scores, Search, best_mean, corrected_mean, smallest
 
 X, y = make_moons(120, noise=0.3, random_state=0)
 SMALL = {"Cs": [1.0], "gammas": ["scale"], "n_basis": 4, "linear_term": False, "scaling": None}
@@ -29,20 +30,22 @@ def test_folds_with_different_numbers_of_distinct_rows(refine):
     assert np.isfinite(model.best_score_)
 
 
-def test_two_binary_columns():
+@pytest.mark.parametrize(("refine", "n_most"), [("auto", 8), (False, 4)])
+def test_two_binary_columns(refine, n_most):
     """The attack `discrete_searches` runs many more of these."""
     rng = np.random.default_rng(0)
     rows = (rng.random((80, 2)) < rng.uniform(0.02, 0.5, size=2)).astype(float)
     labels = (rng.random(80) < 0.3).astype(int)
     small = {"Cs": [1.0, 10.0], "n_basis": 8, "cv": 3}
-    model = SparseKernelAUCCV(**small, random_state=0).fit(rows, labels)
+    model = SparseKernelAUCCV(**small, refine=refine, random_state=0).fit(rows, labels)
     assert 0 <= model.best_score_ <= 1
-    assert model.n_basis_ <= 4
+    assert model.n_basis_ <= n_most
 
 
 def test_sizes_beyond_the_distinct_rows_have_the_score_of_the_last():
     rows, labels = few_distinct_rows()
-    model = SparseKernelAUCCV(**{**SMALL, "n_basis": 16}, cv=2, refine=False, random_state=1)
+    small = {**SMALL, "n_basis": 16, "rotate": False}
+    model = SparseKernelAUCCV(**small, cv=2, refine=False, random_state=1)
     results = model.fit(rows, labels).cv_results_
     is_last = results["param_n_basis"] == 16
     assert is_last.sum() == 1
@@ -55,7 +58,7 @@ def test_sizes_beyond_the_distinct_rows_have_the_score_of_the_last():
 
 
 def test_scores_are_values():
-    setting = Setting(None, 1.0, False, False, 1.0, 4)
+    setting = Setting(None, 1.0, False, 0, 1.0, 4)
     one = Scores({}).plus(0, {setting: 0.5})
     two = one.plus(1, {setting: 0.7})
     assert one.by_setting == {setting: {0: 0.5}}
@@ -96,27 +99,125 @@ def test_progress_has_a_total_what_is_tried_and_the_best_auc():
     assert totals[-1] == len(progress)
     assert totals[0] < 2 * len(progress)
     assert all(0 < seen.best_auc <= 1 for seen in progress)
-    assert "scaling='rank'" in " ".join(seen.trying for seen in progress)
+    tried = " ".join(seen.trying for seen in progress)
+    assert "C: scaling='normal', gamma=0.5, linear term, refine=10" in tried
+    assert "structure: scaling=None" in tried
     assert progress[-1].trying == "refit to all rows"
     assert not hasattr(model, "search_progress_")
 
 
 def test_verbose_prints_a_line_per_fit(capsys):
-    SparseKernelAUCCV(**SMALL, cv=2, refine=False, random_state=0).fit(X, y)
+    small = {**SMALL, "cv": 2, "refine": False, "random_state": 0}
+    SparseKernelAUCCV(**small).fit(X, y)
     assert capsys.readouterr().out == ""
-    SparseKernelAUCCV(**SMALL, cv=2, refine=False, random_state=0, verbose=1).fit(X, y)
+    SparseKernelAUCCV(**small, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("[SparseKernelAUCCV] 1 of 5 fits: screen: scaling=None, gamma=")
+    assert lines[0].startswith("[SparseKernelAUCCV] 1 of 5 fits: C: scaling=None, gamma=")
     assert "; best AUC 0." in lines[0]
     assert lines[-1].startswith("[SparseKernelAUCCV] 5 of 5 fits: refit to all rows; best AUC 0.")
 
 
-def test_verbose_prints_a_line_per_retraining(capsys):
-    SparseKernelAUC(4, random_state=0).fit(X, y)
+@pytest.mark.parametrize(("refine", "sizes"), [(False, [1, 2, 4]), (3, [1, 2, 4, 4])])
+def test_verbose_prints_a_line_per_retraining(capsys, refine, sizes):
+    SparseKernelAUC(4, refine=refine, random_state=0).fit(X, y)
     assert capsys.readouterr().out == ""
-    SparseKernelAUC(4, random_state=0, verbose=1).fit(X, y)
+    SparseKernelAUC(4, refine=refine, random_state=0, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4
-    assert lines[0].startswith("[SparseKernelAUC] 1 centre, objective ")
-    assert lines[3].startswith("[SparseKernelAUC] 4 centres, objective ")
-    assert ", train AUC 0." in lines[3]
+    words = ["1 centre", *(f"{size} centres" for size in sizes[1:])]
+    for line, word in zip(lines, words, strict=True):
+        assert line.startswith(f"[SparseKernelAUC] {word}, objective ")
+        assert ", train AUC 0." in line
+
+
+# -- the choice -------------------------------------------------------------------------------
+
+
+def make_scores(by_size):
+    """Scores of settings that differ in their size."""
+    return {Setting(None, 1.0, False, 0, 1.0, n): np.array(auc) for n, auc in by_size.items()}
+
+
+def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss():
+    # The loss of the best is 0.1; the standard errors of the differences are given by the folds.
+    best = [0.9, 0.9, 0.9]
+    within_noise = {4: [0.89, 0.905, 0.9], 8: best}
+    beyond_noise = {4: [0.896, 0.896, 0.896], 8: best}
+    beyond_the_loss = {4: [0.88, 0.9, 0.9], 8: best}
+    for by_size, expected in ((within_noise, 4), (beyond_noise, 8), (beyond_the_loss, 8)):
+        assert smallest(make_scores(by_size)).n_basis == expected
+        assert best_mean(make_scores(by_size)).n_basis == 8
+
+
+def test_the_score_is_corrected_by_what_the_best_of_each_fold_gains():
+    scores = make_scores({4: [0.8, 0.6], 8: [0.7, 0.9]})
+    chosen = best_mean(scores)
+    assert chosen.n_basis == 8
+    assert corrected_mean(scores, chosen) == pytest.approx(0.8 - 0.05)
+    alone = {chosen: scores[chosen]}
+    assert corrected_mean(alone, chosen) == pytest.approx(0.8)
+
+
+def test_random_labels_are_not_ranked():
+    """The best of 40 mean AUCs is above 0.5 by chance; the corrected one is not."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(600, 4)), rng.integers(2, size=600)
+    model = SparseKernelAUCCV(n_basis=8, cv=5, random_state=0).fit(rows, labels)
+    assert model.best_score_ == pytest.approx(0.5, abs=0.05)
+    assert model.cv_results_["mean_test_score"].max() > model.best_score_
+
+
+# -- effort and time --------------------------------------------------------------------------
+
+
+def test_a_quick_search_tries_three_cs_and_nothing_else():
+    model = SparseKernelAUCCV(n_basis=4, effort="quick", random_state=0).fit(X, y)
+    results = model.cv_results_
+    assert model.n_splits_ == 3
+    assert set(results["param_C"]) == {0.1, 0.5, 5.0}
+    for name in ("scaling", "gamma", "linear_term", "rotate", "refine"):
+        assert len(set(results[f"param_{name}"])) == 1
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_tiny_time_limit_gives_the_model_of_the_first_fit(n_jobs):
+    model = SparseKernelAUCCV(n_basis=4, time_limit=1e-9, n_jobs=n_jobs, random_state=0).fit(X, y)
+    scores = [model.cv_results_[f"split{fold}_test_score"] for fold in range(model.n_splits_)]
+    assert_array_equal((~np.isnan(scores)).sum(axis=0), 1)
+    assert model.best_params_["C"] == 0.1
+    assert model.n_basis_ == 4
+    assert model.score(X, y) > 0.9
+
+
+def test_no_fit_begins_after_the_time_limit(monkeypatch):
+    """The time is up in the second round, which is then not finished."""
+    begun = []
+
+    def score(base, rows, fold, job, seed, check):
+        begun.append(job)
+        if len(begun) == 7:
+            monkeypatch.setattr(Search, "is_over", lambda search: True)
+        return score_job(base, rows, fold, job, seed, check)
+
+    monkeypatch.setattr("skauc.sparse.search.score_job", score)
+    watcher = Watcher()
+    small = {"Cs": [1.0, 2.0], "n_basis": 4, "cv": 3, "refine": False, "n_jobs": 1}
+    model = SparseKernelAUCCV(**small, random_state=0).set_callbacks(watcher).fit(X, y)
+    # Two Cs on three folds, one structure on a fold, and the last fit.
+    assert len(begun) == 7
+    assert [seen.n_done for seen in watcher.seen] == list(range(1, 9))
+    assert watcher.seen[-1].n_tasks == 8
+    assert model.best_params_["scaling"] == "normal"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"size": "tiny"}, "`size` must be one of 'best', 'small'; got 'tiny'"),
+        ({"effort": "heroic"}, "`effort` must be one of 'quick', 'default'; got 'heroic'"),
+        ({"time_limit": 0}, "`time_limit` must be a finite number greater than 0; got 0. Use None"),
+    ],
+)
+def test_bad_size_effort_and_time(parameters, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        SparseKernelAUCCV(**parameters).fit(X, y)

@@ -23,6 +23,9 @@ from skauc.model import Model
 from skauc.support import quiet_overflow
 from skauc.validation import check_rows
 
+if TYPE_CHECKING:
+    from skauc.explain import Explanation
+
 # If this many different rows have the same score, a user has probably made a mistake.
 _MANY_ROWS = 20
 # A kernel value below this adds nothing to a score.
@@ -127,6 +130,55 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             f"{type(self).__name__} has no `predict_proba`: its scores rank rows and are not "
             "probabilities. Wrap it in sklearn.calibration.CalibratedClassifierCV(model, "
             "ensemble=False) for calibrated probabilities, or rank by `decision_function`."
+        )
+
+    def shapley_values(
+        self,
+        X: Any,
+        background: Any = None,
+        *,
+        background_weight: ArrayLike | None = None,
+        method: str = "auto",
+        n_permutations: int = 400,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> Explanation:
+        """Explain scores by the contributions of the features.
+
+        Use `skauc.explain.shapley_values` for a model inside a pipeline or a wrapper.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to explain.
+        background : {array-like, sparse matrix} of shape (n_background, n_features), default=None
+            Rows to compare with. None is the summary of the training rows in ``background_``.
+        background_weight : array-like of shape (n_background,), default=None
+            Weights of the background rows.
+        method : {"auto", "exact", "sampling"}, default="auto"
+            As in `skauc.explain.shapley_values`.
+        n_permutations : int, default=400
+            Number of permutations per row for "sampling".
+        random_state : int, RandomState instance or None, default=0
+            Seed of the permutations.
+
+        Returns
+        -------
+        explanation : skauc.explain.Explanation
+            Contributions, base values, data and feature names. The contributions of a row and its
+            base value add up to its score.
+        """
+        check_is_fitted(self)
+        from skauc.explain import shapley_values
+
+        return shapley_values(
+            self,
+            X,
+            background,
+            background_weight=background_weight,
+            method=method,
+            n_permutations=n_permutations,
+            n_jobs=getattr(self, "n_jobs", None),
+            random_state=random_state,
         )
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -30,6 +30,14 @@ def hash_rows(places: np.ndarray, seed: int) -> np.ndarray:
     return (bits >> np.uint64(64 - N_BITS)).astype(np.int64)
 
 
+def hashes_of(data: TrainingData, seed: int) -> np.ndarray:
+    """Return the hashes of all rows. They are kept for the next call with the same seed."""
+    known = vars(data).get("_hashes")
+    if known is None or known[0] != seed:
+        known = vars(data)["_hashes"] = seed, hash_rows(data.places, seed)
+    return known[1]
+
+
 @dataclass(frozen=True)
 class HashRange:
     """The rows of positive weight whose hash is at least ``low`` and less than ``high``.
@@ -44,7 +52,7 @@ class HashRange:
 
     def __call__(self, data: TrainingData) -> np.ndarray:
         """Return a mask of the rows."""
-        hashes = hash_rows(data.places, self.seed)
+        hashes = hashes_of(data, self.seed)
         of_class = data.positive.view(np.int8)
         is_inside = hashes >= np.array(self.low)[of_class]
         is_inside &= hashes < np.array(self.high)[of_class]
@@ -78,6 +86,10 @@ class HashOrder:
 
     def _bound(self, of_class: int, n_below: int) -> int:
         """Return a number that exceeds ``n_below`` hashes of the class, digit by digit."""
+        if n_below <= 0:
+            return 0
+        if n_below >= self.counts[of_class]:
+            return 1 << N_BITS
         bound, n_bits = 0, N_BITS
         while n_bits:
             n_bits = max(n_bits - _DIGIT, 0)
@@ -87,7 +99,7 @@ class HashOrder:
             if digit == len(below):
                 return 1 << N_BITS
             if below[digit] == n_below:
-                return bound + ((digit + 1) << n_bits) if n_below else bound
+                return bound + ((digit + 1) << n_bits)
             n_below -= int(below[digit] - counts[digit])
             bound += digit << n_bits
         return bound
@@ -147,5 +159,5 @@ def _count_classes(data: TrainingData) -> np.ndarray:
 def _count_hashes(data: TrainingData, seed: int, of_class: int, bound: int, n_bits: int):
     """Count the hashes that agree with a bound in their upper bits, by their next digit."""
     rows = np.flatnonzero((data.positive == bool(of_class)) & (data.weights > 0))
-    digits = (hash_rows(data.places[rows], seed) - bound) >> n_bits
+    digits = (hashes_of(data, seed)[rows] - bound) >> n_bits
     return np.bincount(digits[(digits >= 0) & (digits < 1 << _DIGIT)], minlength=1 << _DIGIT)

@@ -1,6 +1,15 @@
-"""Exact explanations of scores: Shapley values of kernel expansions."""
+"""Exact explanations of scores: Shapley values and partial dependence of kernel expansions."""
 
+from skauc.explain.dependence import PartialDependence, partial_dependence
 from skauc.explain.explanation import Explanation
+from skauc.explain.importance import ColumnImportance, column_importances
 from skauc.explain.shapley import shapley_values
 
-__all__ = ["Explanation", "shapley_values"]
+__all__ = [
+    "ColumnImportance",
+    "Explanation",
+    "PartialDependence",
+    "column_importances",
+    "partial_dependence",
+    "shapley_values",
+]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin
-from sklearn.preprocessing import Normalizer
 
+from skauc.exceptions import InvalidParameterError
+from skauc.explain.sources import sources_of_steps
 from skauc.unwrapping import UnwrappedModel, as_dense
 
 # Rows on which the effect of each column is tried out.
@@ -31,27 +31,41 @@ def find_columns(
 ) -> UserColumns:
     """Find the columns of the user's table in the features of the classifier.
 
-    Scalers and imputers of scikit-learn keep their columns. For other steps, the values of one
-    column at a time are exchanged between rows: the features that change belong to this column.
+    Steps of scikit-learn and skauc that keep columns apart say what they compute features from.
+    Otherwise the values of one column at a time are exchanged between rows: the features that
+    change belong to this column. This needs background rows of the table.
     """
     names = column_names(X)
-    if all(_keeps_columns(step) for step in model.steps):
-        return UserColumns(names, np.arange(len(names)))
+    sources = sources_of_steps(model.steps, names)
+    if sources is not None and len(sources) == model.classifier.n_features_in_:
+        return UserColumns(names, sources)
+    if background is None:
+        raise InvalidParameterError(
+            "`background` must be rows of the table, because a step of the pipeline does not say "
+            "which column each feature is computed from; got None. Pass about 100 training rows."
+        )
+    return UserColumns(names, _probed_sources(model, X, background, random_state))
+
+
+def _probed_sources(
+    model: UnwrappedModel, X: Any, background: Any, random_state: np.random.RandomState
+) -> np.ndarray | None:
+    """Return the column that each feature reacts to, or None if a feature reacts to several."""
     rows = stack(
         pick_rows(X, _probes(X, random_state)),
         pick_rows(background, _probes(background, random_state)),
     )
     own = np.arange(rows.shape[0])
-    other = random_state.permutation(len(own))
+    # A shift leaves no row in its place, as a permutation may.
+    other = np.roll(own, 1)
     before = as_dense(model.transform(rows))
-    depends = np.zeros((len(names), before.shape[1]), dtype=bool)
-    for column in range(len(names)):
-        source = np.repeat(own[:, None], len(names), axis=1)
+    n_columns = rows.shape[1]
+    depends = np.zeros((n_columns, before.shape[1]), dtype=bool)
+    for column in range(n_columns):
+        source = np.repeat(own[:, None], n_columns, axis=1)
         source[:, column] = other
         depends[column] = (as_dense(model.transform(pick(rows, source))) != before).any(axis=0)
-    if (depends.sum(axis=0) > 1).any():
-        return UserColumns(names, None)
-    return UserColumns(names, depends.argmax(axis=0))
+    return None if (depends.sum(axis=0) > 1).any() else depends.argmax(axis=0)
 
 
 def column_names(X: Any) -> list[str]:
@@ -88,10 +102,6 @@ def pick(X: Any, source: np.ndarray) -> Any:
 def as_array(X: Any) -> np.ndarray:
     """Return the values of a table."""
     return X.to_numpy() if hasattr(X, "to_numpy") else as_dense(X)
-
-
-def _keeps_columns(step: Any) -> bool:
-    return isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer)
 
 
 def _probes(X: Any, random_state: np.random.RandomState) -> np.ndarray:

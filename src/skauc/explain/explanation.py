@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from skauc.exceptions import MissingPackageError
+
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """Contributions of columns to scores.
 
     The contributions of a row add up to its score minus the base value:
-    ``values.sum(axis=1) + base_values == scores``. The attributes have the names that the plots of
-    the package ``shap`` expect.
+    ``values.sum(axis=1) + base_values == scores``. The attributes have the names of the package
+    ``shap``; `to_shap` returns an object that its plots take.
 
     Attributes
     ----------
@@ -48,6 +50,38 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def to_shap(self) -> Any:
+        """Return an ``Explanation`` of the package shap, which its plots take.
+
+        Returns
+        -------
+        explanation : shap.Explanation
+            With the same values, base values, data and column names.
+        """
+        try:
+            import shap
+        except ImportError as error:
+            raise MissingPackageError(
+                "The plots of shap need the package shap, which is not installed. Install it "
+                "with: pip install shap"
+            ) from error
+        return shap.Explanation(
+            self.values, self.base_values, self.data, feature_names=self.feature_names
+        )
+
+    def joined(self, other: Explanation) -> Explanation:
+        """Return the explanation of the rows of both; the columns must be the same."""
+        errors = None
+        if self.standard_errors is not None and other.standard_errors is not None:
+            errors = np.concatenate((self.standard_errors, other.standard_errors))
+        return Explanation(
+            np.concatenate((self.values, other.values)),
+            np.concatenate((self.base_values, other.base_values)),
+            np.concatenate((self.data, other.data)),
+            self.feature_names,
+            errors,
+        )
 
     def __getitem__(self, rows: Any) -> Explanation:
         """Return the explanation of some rows."""

@@ -18,6 +18,7 @@ import numpy as np
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import RBF, Kernel, Laplacian, Linear, Rows, is_sparse
 from skauc.model import Model
+from skauc.support import cached_property
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,23 +72,36 @@ class ProductForm:
             n_columns=int(columns.max()) + 1 if n_columns is None else n_columns,
         )
 
+    @cached_property
+    def _starts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Features ordered by column, where each column starts, and the columns with features."""
+        order = np.argsort(self.columns, kind="stable")
+        used, starts = np.unique(self.columns[order], return_index=True)
+        return order, starts, used
+
+    def by_column(self, parts: np.ndarray) -> np.ndarray:
+        """Add up the last axis, which has one entry per feature, over the features of a column."""
+        order, starts, used = self._starts
+        if np.array_equal(used, np.arange(len(self.columns))) and len(used) == self.n_columns:
+            return parts[..., order]
+        sums = np.zeros((*parts.shape[:-1], self.n_columns))
+        sums[..., used] = np.add.reduceat(parts[..., order], starts, axis=-1)
+        return sums
+
     def factors(self, rows: np.ndarray) -> np.ndarray:
         """Return a_mg for each row, centre m and column g."""
-        factors = np.zeros((len(rows), len(self.coef), self.n_columns))
-        for row, out in zip(rows, factors, strict=True):
-            distances = np.abs((row - self.centres) * self.scales) ** self.power
-            if self.n_columns == len(self.columns) and np.all(np.diff(self.columns) == 1):
-                out[:] = distances
-            else:
-                np.add.at(out.T, self.columns, distances.T)
+        factors = np.empty((len(rows), len(self.coef), self.n_columns))
+        centres = self.centres * self.scales
+        for row, out in zip(rows * self.scales, factors, strict=True):
+            distances = row - centres
+            distances = np.abs(distances) if self.power == 1 else np.square(distances)
+            out[:] = self.by_column(distances)
             out *= -self.gammas[:, None]
         return np.exp(factors, out=factors)
 
     def linear_parts(self, rows: np.ndarray) -> np.ndarray:
         """Return the linear term of each row and column."""
-        parts = np.zeros((len(rows), self.n_columns))
-        np.add.at(parts.T, self.columns, (rows * self.linear).T)
-        return parts
+        return self.by_column(rows * self.linear)
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         """Return the scores of rows."""

@@ -2,21 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
 from skauc.explain.columns import pick, pick_rows, stack
+from skauc.support import row_slices, rows_per_block
 from skauc.unwrapping import UnwrappedModel
+
+# Values in one block of mixed rows.
+_BLOCK = 1 << 20
+
+
+class Mixer(Protocol):
+    """Scores of rows whose columns come from an explained row and from background rows."""
+
+    scores: np.ndarray
+    background_scores: np.ndarray
+    n_columns: int
+
+    def mixed(self, number: int, drawn: np.ndarray, is_own: np.ndarray) -> np.ndarray:
+        """Return the scores of background rows with some columns replaced.
+
+        Column j of the k-th row is that of the explained row ``number`` if ``is_own[k, j]``, that
+        of the background row ``drawn[k]`` otherwise.
+        """
+
+
+class FeatureMixer:
+    """Mixes features. ``columns[j]`` is the column that feature j belongs to."""
+
+    def __init__(
+        self,
+        score: Callable[[np.ndarray], np.ndarray],
+        rows: np.ndarray,
+        background: np.ndarray,
+        columns: np.ndarray,
+        n_columns: int,
+    ):
+        self.score, self.rows, self.background = score, rows, background
+        self.columns, self.n_columns = columns, n_columns
+        self.scores, self.background_scores = score(rows), score(background)
+
+    def mixed(self, number: int, drawn: np.ndarray, is_own: np.ndarray) -> np.ndarray:
+        """Return the scores of background rows with some columns replaced."""
+        mask = is_own[:, self.columns]
+        return self.score(np.where(mask, self.rows[number], self.background[drawn]))
+
+
+class TableMixer:
+    """Mixes the columns of tables, for steps that compute a feature from several columns."""
+
+    def __init__(self, model: UnwrappedModel, X: Any, background: Any):
+        self.model, self.X, self.background = model, X, background
+        self.n_columns = X.shape[1]
+        self.scores, self.background_scores = self._scores(X), self._scores(background)
+
+    def mixed(self, number: int, drawn: np.ndarray, is_own: np.ndarray) -> np.ndarray:
+        """Return the scores of background rows with some columns replaced."""
+        table = stack(pick_rows(self.X, np.array([number])), self.background)
+        return self._scores(pick(table, np.where(is_own, 0, drawn[:, None] + 1)))
+
+    def _scores(self, rows: Any) -> np.ndarray:
+        return np.asarray(self.model.classifier.decision_function(self.model.transform(rows)))
 
 
 def sampled_values(
-    model: UnwrappedModel,
-    X: Any,
-    background: Any,
-    shares: np.ndarray,
-    n_permutations: int,
-    random_state: np.random.RandomState,
+    mixer: Mixer, shares: np.ndarray, n_permutations: int, random_state: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return values, their standard errors and the mean score of the background.
 
@@ -25,21 +78,20 @@ def sampled_values(
     Permutations come in pairs of opposite order, which reduces the variance. The values are then
     corrected in proportion to their variances, so that they add up to the scores.
     """
-    n_rows, n_columns = X.shape
-    base = float(shares @ _scores(model, background))
-    scores = _scores(model, X)
+    n_rows, n_columns = len(mixer.scores), mixer.n_columns
+    base = float(shares @ mixer.background_scores)
     values, errors = np.empty((n_rows, n_columns)), np.empty((n_rows, n_columns))
     n_pairs = max(n_permutations // 2, 2)
     for number in range(n_rows):
         drawn = random_state.choice(len(shares), n_pairs, p=shares)
         turns = np.argsort(random_state.random_sample((n_pairs, n_columns)), axis=1)
         both = np.concatenate((turns, n_columns - 1 - turns))
-        table = stack(pick_rows(X, np.array([number])), pick_rows(background, np.tile(drawn, 2)))
-        steps = _steps(model, table, both)
+        steps = _steps(mixer, number, np.tile(drawn, 2), both)
         pairs = 0.5 * (steps[:n_pairs] + steps[n_pairs:])
         values[number] = pairs.mean(axis=0)
         errors[number] = pairs.std(axis=0, ddof=1) / np.sqrt(n_pairs)
-        values[number] += _share(scores[number] - base - values[number].sum(), errors[number])
+        missing = mixer.scores[number] - base - values[number].sum()
+        values[number] += _share(missing, errors[number])
     return values, errors, base
 
 
@@ -52,23 +104,14 @@ def _share(difference: float, errors: np.ndarray) -> np.ndarray:
     return difference * variances / total
 
 
-def _steps(model: UnwrappedModel, table: Any, turns: np.ndarray) -> np.ndarray:
-    """Return the change of the score at the turn of each column, one row per permutation.
-
-    Row 0 of the table is the explained row and row k + 1 the background row of permutation k.
-    """
+def _steps(mixer: Mixer, number: int, drawn: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Return the change of the score at the turn of each column, one line per permutation."""
     n_permutations, n_columns = turns.shape
     n_replaced = np.arange(n_columns + 1)
-    source = np.where(
-        turns[:, None, :] < n_replaced[None, :, None],
-        0,
-        np.arange(n_permutations)[:, None, None] + 1,
-    )
-    mixed = pick(table, source.reshape(-1, n_columns))
-    scores = _scores(model, mixed).reshape(n_permutations, n_columns + 1)
-    changes = np.diff(scores, axis=1)
+    changes = np.empty((n_permutations, n_columns))
+    for part in row_slices(n_permutations, rows_per_block((n_columns + 1) ** 2, _BLOCK, 1)):
+        is_own = turns[part, None, :] < n_replaced[None, :, None]
+        starts = np.repeat(drawn[part], n_columns + 1)
+        scores = mixer.mixed(number, starts, is_own.reshape(-1, n_columns))
+        changes[part] = np.diff(scores.reshape(-1, n_columns + 1), axis=1)
     return np.take_along_axis(changes, turns, axis=1)
-
-
-def _scores(model: UnwrappedModel, rows: Any) -> np.ndarray:
-    return np.asarray(model.classifier.decision_function(model.transform(rows)))

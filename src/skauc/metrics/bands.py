@@ -31,6 +31,8 @@ from skauc.metrics.thresholds import OperatingPoints
 _MOST_CORNERS = 400
 _N_GRID = 121
 
+Rates = list[tuple[np.ndarray, np.ndarray]]
+
 
 @dataclass(frozen=True, eq=False)
 class Bands:
@@ -97,6 +99,27 @@ def curve_bands(
             float(np.quantile(plain.precision.mean(axis=1), 1 - tail)),
         ),
     )
+
+
+def draw_rates(
+    points: OperatingPoints, n_draws: int, random_state: int | np.random.Generator | None
+) -> tuple[Rates, Rates]:
+    """Draw false and true positive rates, from (0, 0) to (1, 1).
+
+    The first draws count half of each gap against the model, the second ones have no gaps.
+    """
+    corners = points.thinned(_MOST_CORNERS)
+    rng = np.random.default_rng(random_state)
+    recalls = _draw_gaps(corners.recall, points.n_effective[0], n_draws, rng)
+    alarms = _draw_gaps(corners.false_positive_rate, points.n_effective[1], n_draws, rng)
+    smoothed = _pairs(alarms.shares(0.5), recalls.shares(0.5))
+    return smoothed, _pairs(alarms.plain_shares(), recalls.plain_shares())
+
+
+def _pairs(alarms: np.ndarray, recalls: np.ndarray) -> Rates:
+    ends = np.zeros((len(alarms), 1)), np.ones((len(alarms), 1))
+    closed = (np.hstack((ends[0], rates, ends[1])) for rates in (alarms, recalls))
+    return list(zip(*closed, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

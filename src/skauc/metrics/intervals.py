@@ -157,6 +157,15 @@ def auc_drop(
     `others`. It includes the variation between `others` if they are random. A class with a single
     row has variance 1, the largest possible one, unless no placement differs. Nothing is checked.
     """
+    drop, variance = paired_difference(scores, others, positive, weights)
+    margin = -ndtri((1 - confidence_level) / 2) * np.sqrt(variance)
+    return AUCDrop(drop, float(max(drop - margin, -1.0)), float(min(drop + margin, 1.0)))
+
+
+def paired_difference(
+    scores: np.ndarray, others: Sequence[np.ndarray], positive: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """Return the difference of `auc_drop` and its variance."""
     before, placements = _placements(scores, positive, weights)
     after, other_placements = (
         np.mean(parts, axis=0)
@@ -167,8 +176,7 @@ def auc_drop(
         _variance_of_mean(difference[side], weights[side], drop, single=float(difference.any()))
         for side in (positive, ~positive)
     )
-    margin = -ndtri((1 - confidence_level) / 2) * np.sqrt(variance)
-    return AUCDrop(drop, float(max(drop - margin, -1.0)), float(min(drop + margin, 1.0)))
+    return drop, float(variance)
 
 
 def _placements(

@@ -86,12 +86,22 @@ def partial_auc(
     >>> partial_auc(y_true, y_score, max_fpr=0.5, min_tpr=0.5, standardize=False)
     0.125
     """
-    max_fpr = 1.0 if max_fpr is None else _check_max_fpr(max_fpr)
-    min_tpr = 0.0 if min_tpr is None else _check_min_tpr(min_tpr)
+    corner = check_corner(max_fpr, min_tpr)
     fpr, tpr = _roc_curve(*check_scored(y_true, y_score, sample_weight, pos_label))
-    area = _area_in_corner(fpr, tpr, max_fpr, min_tpr)
-    if not standardize:
-        return area
+    area = area_in_corner(fpr, tpr, *corner)
+    return standardized(area, *corner) if standardize else area
+
+
+def check_corner(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:
+    """Return the limits of the part of the curve, or raise an error."""
+    return (
+        1.0 if max_fpr is None else _check_max_fpr(max_fpr),
+        0.0 if min_tpr is None else _check_min_tpr(min_tpr),
+    )
+
+
+def standardized(area: float, max_fpr: float, min_tpr: float) -> float:
+    """Scale an area so that a perfect ranking has 1 and the diagonal has 0.5."""
     perfect = max_fpr * (1 - min_tpr)
     diagonal = max(0.0, max_fpr - min_tpr) ** 2 / 2
     return (1 + (area - diagonal) / (perfect - diagonal)) / 2
@@ -109,7 +119,7 @@ def _roc_curve(
     return fpr, tpr
 
 
-def _area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: float) -> float:
+def area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: float) -> float:
     """Integrate max(0, tpr - min_tpr) from 0 to max_fpr.
 
     A corner is added where the curve meets each limit, so that the integrand is linear between

@@ -53,6 +53,7 @@ from skauc.feature_map import FeatureMap, RankScaling
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial, is_sparse
 from skauc.model import Model
 from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
+from skauc.onnx.contributions import MAPPED_ROWS
 from skauc.onnx.words import word_pattern
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 from skauc.preprocessing.parts import (
@@ -87,7 +88,11 @@ def register() -> None:
             f"Skauc{kind.__name__}",
             _classifier_shapes,
             _convert_classifier,
-            options={"zipmap": [False, True], "nocl": [False, True]},
+            options={
+                "zipmap": [False, True],
+                "nocl": [False, True],
+                "contributions": [False, True],
+            },
         )
     for kind, steps in ((ArcSinh, _arcsinh), (DateFeatures, _date_features)):
         update_registered_converter(
@@ -148,7 +153,9 @@ def _convert_classifier(scope, operator, container) -> None:
     """Write the label, and -score and score, where skl2onnx's wrappers look for them."""
     build = _Builder(container)
     model: RankingClassifier = operator.raw_operator
-    scores = _scores(build, model._model, build.double(operator.inputs[0]))
+    options = container.get_options(model, {"contributions": False})
+    name = scope.get_unique_variable_name(MAPPED_ROWS) if options["contributions"] else None
+    scores = _scores(build, model._model, build.double(operator.inputs[0]), name)
     is_positive = build(OnnxGreater, scores, _numbers(0.0))
     code = build(OnnxReshape, build(OnnxCast, is_positive, to=TensorProto.INT64), np.array([-1]))
     label = build(OnnxGather, label_values(model.classes_), code, output_names=operator.outputs[:1])
@@ -160,9 +167,14 @@ def _convert_classifier(scope, operator, container) -> None:
         part.add_to(scope, container)
 
 
-def _scores(build: _Builder, model: Model, rows):
-    """Return linear.x + sum_k coef_k k(z_k, x) + intercept, as a column."""
+def _scores(build: _Builder, model: Model, rows, name: str | None = None):
+    """Return linear.x + sum_k coef_k k(z_k, x) + intercept, as a column.
+
+    ``name`` is the name that the rows get as the kernel sees them.
+    """
     rows = rows if model.scaling is None else _mapped(build, model.scaling, rows)
+    if name is not None:  # skl2onnx removes identities, and their names
+        rows = build(OnnxAdd, rows, _numbers(0.0), output_names=[name])
     parts = []
     if model.linear_coef is not None:
         parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))

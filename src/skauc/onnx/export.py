@@ -13,7 +13,9 @@ from skauc.validation import check_choice
 PRECISIONS = ("float32", "float64")
 
 
-def to_onnx(model: Any, X: Any = None, *, precision: str | None = None) -> Any:
+def to_onnx(
+    model: Any, X: Any = None, *, precision: str | None = None, contributions: Any = None
+) -> Any:
     """Convert a fitted model, or a pipeline around one, to an ONNX graph.
 
     The graph has the outputs ``label`` and ``scores``, which is the decision function as one
@@ -32,6 +34,13 @@ def to_onnx(model: Any, X: Any = None, *, precision: str | None = None) -> Any:
         Type of the inputs and of the scores. None means float64 for a model with a
         `TablePreprocessor`, because dates in seconds do not fit into float32, and float32 for all
         other models.
+
+    contributions : True, or {array-like, dataframe} of shape (1, n_columns), default=None
+        If given, the graph has one more output, ``contributions``: the exact Shapley values of the
+        columns, compared with this row. True is the most typical row of the summary that the model
+        keeps of its training rows. The metadata of the graph have the names of the columns
+        (``columns``, one per line) and the score of the row (``base_value``). The contributions of
+        a row and the base value add up to its score, before any calibration.
 
     Returns
     -------
@@ -60,7 +69,7 @@ def to_onnx(model: Any, X: Any = None, *, precision: str | None = None) -> Any:
     check_is_fitted(model)
     if precision is not None:
         check_choice("precision", precision, PRECISIONS)
-    return _graph_tools().convert(model, X, precision)
+    return _graph_tools().convert(model, X, precision, contributions)
 
 
 def register_converters() -> None:

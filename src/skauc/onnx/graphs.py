@@ -19,14 +19,13 @@ from skl2onnx.common.data_types import (
     StringTensorType,
 )
 from skl2onnx.sklapi import CastTransformer
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 
-from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
+from skauc.onnx.contributions import add_contributions
 from skauc.onnx.converters import OPSET_OF_WORDS, label_values, register
 from skauc.preprocessing import TablePreprocessor
-from skauc.unwrapping import THRESHOLDED, TRANSPARENT, UnwrappedModel, layers_of, unwrap
+from skauc.unwrapping import UnwrappedModel, unwrap_single
 
 __all__ = ["convert", "register"]
 
@@ -35,10 +34,12 @@ _OPSETS = {"": 17, "ai.onnx.ml": 3}
 _TENSORS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
 
 
-def convert(model, X, precision: str | None) -> ModelProto:
+def convert(model, X, precision: str | None, contributions=None) -> ModelProto:
     """Return the graph of a fitted model."""
     register()
-    opened = _convertible(model)
+    opened = unwrap_single(
+        model, "converted to ONNX", "Use skl2onnx for models of other libraries."
+    )
     is_table = bool(opened.steps) and isinstance(opened.steps[0], TablePreprocessor)
     has_text = is_table and "text" in opened.steps[0].columns_.values()
     if precision is None:
@@ -56,14 +57,30 @@ def convert(model, X, precision: str | None) -> ModelProto:
         Pipeline(named),
         initial_types=inputs,
         target_opset=_OPSETS | ({"": OPSET_OF_WORDS} if has_text else {}),
-        options={id(opened.classifier): {"zipmap": False}},
+        options={
+            id(opened.classifier): {
+                "zipmap": False,
+                "contributions": contributions is not None,
+            }
+        },
     )
     given = {
         variable.name: name for variable, (name, _) in zip(graph.graph.input, inputs, strict=True)
     }
     _rename(graph, given)
     _Ending(graph, _TENSORS[precision]).write(opened, model.classes_)
+    if contributions is not None:
+        names = [name for name, _ in inputs] if len(inputs) > 1 or is_table else _names(model)
+        add_contributions(graph, opened, names, contributions, _TENSORS[precision])
     return graph
+
+
+def _names(model) -> list[str]:
+    """Return the columns of a graph with a single input."""
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return [f"x{number}" for number in range(model.n_features_in_)]
+    return [str(name) for name in known]
 
 
 def _rename(model: ModelProto, names: dict[str, str]) -> None:
@@ -73,45 +90,6 @@ def _rename(model: ModelProto, names: dict[str, str]) -> None:
     for node in model.graph.node:
         node.input[:] = [names.get(name, name) for name in node.input]
         node.output[:] = [names.get(name, name) for name in node.output]
-
-
-def _convertible(model) -> UnwrappedModel:
-    """Take a model apart; raise an error for a wrapper that cannot be converted."""
-    for layer in layers_of(model):
-        if isinstance(layer, RankingClassifier):
-            break
-        if isinstance(layer, CalibratedClassifierCV):
-            _check_single(layer)
-        elif isinstance(layer, THRESHOLDED):
-            _check_positive(layer)
-        elif not isinstance(layer, (Pipeline, *TRANSPARENT)):
-            raise InvalidParameterError(
-                f"{type(layer).__name__} does not hold an estimator of skauc at its end, or wraps "
-                "it in a way that cannot be converted. Use skl2onnx for models of other libraries."
-            )
-    opened = unwrap(model)
-    if opened.classifier is None:
-        raise InvalidParameterError(
-            "A calibration of calibrated scores cannot be converted to ONNX. Calibrate once."
-        )
-    return opened
-
-
-def _check_single(model: CalibratedClassifierCV) -> None:
-    n_members = len(model.calibrated_classifiers_)
-    if n_members != 1:
-        raise InvalidParameterError(
-            f"The mean of {n_members} calibrated models cannot be converted to ONNX. Fit "
-            "CalibratedClassifierCV with ensemble=False."
-        )
-
-
-def _check_positive(model) -> None:
-    if getattr(model, "pos_label", None) not in (None, model.classes_[1]):
-        raise InvalidParameterError(
-            f"pos_label={model.pos_label!r} cannot be converted to ONNX. Use the larger label, "
-            f"{str(model.classes_[1])!r}."
-        )
 
 
 def _tensor_type(precision: str):

@@ -25,18 +25,18 @@ def word_pattern(word: str) -> str:
 
 
 def _either_case(letter: str) -> str:
-    spellings = letter + _capitals().get(letter, "")
+    spellings = letter + capitals().get(letter, "")
     return re.escape(letter) if len(spellings) == 1 else f"[{spellings}]"
 
 
 @cache
-def _capitals() -> dict[str, str]:
+def capitals() -> dict[str, str]:
     """Return all capitals of each letter: K and the Kelvin sign for k."""
-    capitals: dict[str, str] = {}
+    found: dict[str, str] = {}
     for capital in map(chr, range(sys.maxunicode + 1)):
         letter = capital.lower()
         if letter != capital:
-            capitals[letter] = capitals.get(letter, "") + capital
+            found[letter] = found.get(letter, "") + capital
     # At the end of a word, the lower case of sigma is this letter.
-    capitals["ς"] = "Σ"
-    return capitals
+    found["ς"] = "Σ"
+    return found

@@ -21,6 +21,7 @@ from skauc.model_arrays import (
     records_from_json,
     records_to_json,
 )
+from skauc.persistence.backgrounds import background_from_arrays, background_to_arrays
 from skauc.persistence.values import Encoder, decode
 
 # Where to find each class that files name.
@@ -49,6 +50,7 @@ _HISTORY = ("cv_results_",)
 _SEARCH = ("best_params_", "best_score_", "n_splits_", "cv_results_")
 _HIDDEN = ("_model", "_models", "_state")
 _BEST = "best_estimator_"
+_BACKGROUND = "background_"
 # A sparse array can claim any number of features, and some attributes are as long as that.
 _MOST_FEATURES = 1 << 24
 
@@ -113,12 +115,14 @@ def encode_estimator(
     fitted = fitted_attributes(estimator)
     if not fitted:
         return header
-    left_out = {*_HIDDEN, _BEST, *_derived(estimator), *(() if history else _HISTORY)}
+    left_out = {*_HIDDEN, _BEST, _BACKGROUND, *_derived(estimator), *(() if history else _HISTORY)}
     header["attributes"] = {
         name: encoder.encode(value, f"{prefix}{name}")
         for name, value in fitted.items()
         if name not in left_out
     }
+    if _BACKGROUND in fitted:
+        header["background"] = background_to_arrays(fitted[_BACKGROUND], prefix, arrays)
     if _BEST in fitted:
         header["best_parameters"] = _encode_parameters(fitted[_BEST])
     learnt, parts = _learnt(estimator, history)
@@ -178,6 +182,7 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
         return estimator
     attributes = decode(header["attributes"], arrays)
     _check_attributes(attributes)
+    require(_BACKGROUND not in attributes, "its background is")
     n_classes = len(attributes["classes_"])
     require(n_classes == 2 or type(estimator).__name__ == "KernelRankSVM", "its classes are")
     own = {
@@ -188,6 +193,10 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
     derived = _relearnt(estimator, header, own, attributes["n_features_in_"])
     _check_stored_again(estimator, derived, attributes)
     vars(estimator).update(derived | attributes)
+    if "background" in header:  # files of earlier versions have none
+        vars(estimator)[_BACKGROUND] = background_from_arrays(
+            header["background"], prefix, arrays, attributes["n_features_in_"]
+        )
     if "best_parameters" in header:
         vars(estimator)[_BEST] = _best(estimator, header["best_parameters"])
     return estimator

@@ -48,6 +48,10 @@ class TablePart:
         """Return the names of the numbers."""
         return list(self.columns)
 
+    def widths(self) -> list[int]:
+        """Return how many numbers each column becomes."""
+        return [1] * len(self.columns)
+
     def transform(self, table: ColumnTable) -> np.ndarray:
         """Return the numbers, of shape (n_samples, n_names)."""
         raise NotImplementedError
@@ -152,6 +156,9 @@ class DatePart(TablePart):
     def names_out(self) -> list[str]:
         return names_of_dates(self.columns, self.phases)
 
+    def widths(self) -> list[int]:
+        return [1 + 2 * len(phases) for phases in self.phases]
+
     def transform(self, table: ColumnTable) -> np.ndarray:
         values = _filled(_stacked(self.columns, table), self.fill)
         return scaled(features_of_dates(values, self.phases), self.scaling)
@@ -212,8 +219,11 @@ class LevelsPart(TablePart):
         named = zip(self.columns, self.levels, strict=True)
         return [f"{name}_{level}" for name, levels in named for level in levels]
 
+    def widths(self) -> list[int]:
+        return [len(levels) for levels in self.levels]
+
     def transform(self, table: ColumnTable) -> np.ndarray:
-        widths = [len(levels) for levels in self.levels]
+        widths = self.widths()
         starts = np.cumsum([0, *widths[:-1]])
         n_rows = len(table[self.columns[0]])
         numbers = np.zeros((n_rows, sum(widths)))
@@ -315,6 +325,9 @@ class WordsPart(TablePart):
 
     def names_out(self) -> list[str]:
         return [str(word) for words in self.words for word in words]
+
+    def widths(self) -> list[int]:
+        return [len(words) for words in self.words]
 
     def transform(self, table: ColumnTable) -> np.ndarray:
         named = zip(self.columns, self.words, strict=True)

@@ -269,6 +269,22 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array(names_out(build_parts(self.parts_)), dtype=object)
 
+    def feature_sources(self) -> list[str]:
+        """Return the column that each number is computed from.
+
+        Returns
+        -------
+        columns : list of str
+            One name per column of the matrix.
+        """
+        check_is_fitted(self)
+        return [
+            name
+            for part in build_parts(self.parts_)
+            for name, width in zip(part.columns, part.widths(), strict=True)
+            for _ in range(width)
+        ]
+
     def _check_columns(self, frame) -> None:
         missing = [name for name in self.columns_ if name not in frame.columns]
         if missing:

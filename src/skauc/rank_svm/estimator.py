@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skauc.background import summarise_rows
 from skauc.base import (
     FullKernelClassifier,
     RankingClassifier,
@@ -107,6 +108,8 @@ class KernelRankSVM(FullKernelClassifier):
         The value of the objective.
     n_iter_ : int
         Number of trust-region iterations.
+    background_ : Background
+        A few weighted training rows that stand for all of them; see `shapley_values`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -247,6 +250,7 @@ class KernelRankSVM(FullKernelClassifier):
             scores = model.scores(rows) if is_linear else solution.point.scores
             threshold = best_threshold(scores, codes == 1, queries.weights)
             model = replace(model, intercept=-threshold)
+        self.background_ = summarise_rows(rows, queries.weights)
         self.__dict__.update(_attributes(solution, model))
 
     predict = available_if(_has_two_classes)(RankingClassifier.predict)

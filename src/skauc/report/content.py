@@ -18,14 +18,20 @@ from skauc.report.calibration import Calibration, calibrate_scores
 from skauc.report.centres import TypicalCentres, typical_centres
 from skauc.report.curves import Curve, Histogram, histogram, precision_recall_curve, roc_curve
 from skauc.report.data_warnings import DataWarning, describe_checks, find_warnings
+from skauc.report.domain import FarRows, far_rows
+from skauc.report.explained_rows import ExplainedRows, explain_leading_rows
 from skauc.report.importance import Importance, column_importance
 from skauc.report.missing import Missing
 from skauc.report.model_summary import ModelSummary, summarise_model
+from skauc.report.prototypes import Prototypes, list_prototypes
+from skauc.report.row_lookup import RowLookup, look_up_rows
 from skauc.report.rows import LabelledRows, check_labelled_rows
 from skauc.report.scored import LabelledScores, Score, main_scores
+from skauc.report.shapes import Shapes, leading_shapes
 from skauc.report.sizes import Sizes, auc_by_size
+from skauc.report.slices import Slices, auc_of_slices
 from skauc.report.threshold_table import ThresholdTable, own_threshold, threshold_table
-from skauc.unwrapping import ranking_scores, unwrap
+from skauc.unwrapping import first_step, ranking_scores, unwrap
 from skauc.validation import check_scored
 
 
@@ -62,7 +68,13 @@ class ReportContent:
     calibration: Calibration | Missing
     sizes: Sizes | Missing
     importance: Importance | Missing
+    shapes: Shapes | Missing
+    explained: ExplainedRows | Missing
+    lookup: RowLookup | Missing
+    slices: Slices | Missing
+    far: FarRows | Missing
     centres: TypicalCentres | Missing
+    prototypes: Prototypes | Missing
 
 
 def make_report_content(
@@ -147,6 +159,8 @@ def make_report_content(
     data = _summarise_data(model.classes_ if labels is None else labels, test, train, sample_weight)
     importance = column_importance(model, unwrapped, test)
     unused = _unused(importance)
+    names = (data.negative_label, data.positive_label)
+    shapes = leading_shapes(model, unwrapped, test)
     return ReportContent(
         title=f"How well “{data.positive_label}” is ranked" if title is None else str(title),
         made=datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -157,7 +171,7 @@ def make_report_content(
         warnings=find_warnings(
             train,
             test,
-            (data.negative_label, data.positive_label),
+            names,
             all_scores,
             interval,
             unwrapped.train_auc,
@@ -171,8 +185,18 @@ def make_report_content(
         calibration=calibrate_scores(model, test, scored),
         sizes=auc_by_size(unwrapped, test),
         importance=importance,
+        shapes=shapes,
+        explained=explain_leading_rows(model, test, all_scores, names),
+        lookup=look_up_rows(model, test, names),
+        slices=auc_of_slices(first_step(model), test, all_scores, importance),
+        far=far_rows(unwrapped, train, test, all_scores),
         centres=typical_centres(unwrapped, train, test, unused),
+        prototypes=list_prototypes(unwrapped, _leading(shapes)),
     )
+
+
+def _leading(shapes: Shapes | Missing) -> tuple[str, ...]:
+    return () if isinstance(shapes, Missing) else tuple(each.name for each in shapes.shapes)
 
 
 def _unused(importance: Importance | Missing) -> frozenset[str]:

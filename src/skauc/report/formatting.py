@@ -26,6 +26,11 @@ def signed(value: float) -> str:
     return f"{value:.4f}".replace("-0.0000", "0.0000").replace("-", "−")
 
 
+def step(value: float, decimals: int) -> str:
+    """Format a contribution with its sign."""
+    return f"{value:+.{decimals}f}".replace("-", "−")
+
+
 def breakable(name: str):
     """Escape a name, and allow line breaks after underscores and dots."""
     from markupsafe import Markup, escape

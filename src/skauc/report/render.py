@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skauc.archive import write_atomically
 from skauc.exceptions import InvalidParameterError, MissingPackageError
 from skauc.report.content import ReportContent, make_report_content
-from skauc.report.formatting import breakable, few, format_number, more_columns, percent, signed
+from skauc.report.formatting import (
+    breakable,
+    few,
+    format_number,
+    more_columns,
+    percent,
+    signed,
+    step,
+)
 from skauc.report.missing import Missing
 
 if TYPE_CHECKING:
@@ -27,6 +35,7 @@ _EMBEDDED = (
     "histogram",
     "calibration",
     "sizes",
+    "lookup",
 )
 _BANDS_NOTE = (
     "Bands are pointwise 95% limits from 1,000 draws of a smoothed Bayesian bootstrap within each "
@@ -51,6 +60,10 @@ SECTIONS = (
     Section("calibration-part", "Probabilities", "Probabilities", "calibration.html"),
     Section("sizes-part", "Size", "Size of the model", "sizes.html"),
     Section("importance", "Importance", "Importance of the columns", "importance.html"),
+    Section("effects", "Effects", "Effects of the leading columns", "shapes.html"),
+    Section("rows-part", "Rows", "Single rows explained", "explained.html"),
+    Section("slices", "Slices", "Parts of the table", "slices.html"),
+    Section("far", "Domain", "Rows unlike the training rows", "far.html"),
     Section("centres", "Typical rows", "Typical rows of each class", "centres.html"),
     Section("details", "Methods", "Model and methods", "details.html"),
 )
@@ -110,7 +123,7 @@ def make_report(
     >>> make_report("moons.html", model, X[100:], y[100:])  # doctest: +SKIP
     PosixPath('moons.html')
     """
-    _environment()  # fail before the computation if jinja2 is not installed
+    make_environment()  # fail before the computation if jinja2 is not installed
     _check_free(Path(path), force)
     content = make_report_content(
         model,
@@ -139,7 +152,7 @@ def render_report(content: ReportContent) -> str:
     page : str
         The page, with its scripts and styles.
     """
-    return _environment().get_template("page.html").render(_variables(content))
+    return make_environment().get_template("page.html").render(_variables(content))
 
 
 def write_report(content: ReportContent, path, *, force=False) -> Path:
@@ -178,7 +191,7 @@ def _check_free(path: Path, force: bool) -> None:
         )
 
 
-def _environment() -> Environment:
+def make_environment() -> Environment:
     """Return the templates. Every value that is not marked as safe is escaped."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -200,6 +213,7 @@ def _environment() -> Environment:
         "few": few,
         "number": format_number,
         "signed": signed,
+        "step": step,
     }
     environment.tests["missing"] = lambda part: isinstance(part, Missing)
     environment.globals |= {"more_columns": more_columns, "zip": zip}
@@ -221,12 +235,13 @@ def _variables(content: ReportContent) -> dict[str, Any]:
         "bands_note": _BANDS_NOTE,
         "n_shown": N_SHOWN,
         "embedded": {part: everything[part] for part in _EMBEDDED},
-        "style": Markup(_static("style.css")),
-        "script": Markup(_static("charts.js") + _static("page.js")),
+        "style": Markup(read_static("style.css")),
+        "script": Markup("".join(map(read_static, ("charts.js", "page.js", "rows.js")))),
     }
 
 
-def _static(name: str) -> str:
+def read_static(name: str) -> str:
+    """Return a style sheet or a script."""
     return files("skauc.report").joinpath("static", name).read_text(encoding="utf-8")
 
 

@@ -127,8 +127,13 @@ def step_within(problem: Problem[AnyPoint], point: AnyPoint, radius: float) -> S
 def search(
     problem: Problem[AnyPoint], point: AnyPoint, direction: np.ndarray
 ) -> tuple[float, AnyPoint]:
-    """Find the minimum along a direction by Newton's method, with secants outside the bracket."""
+    """Find the minimum along a direction by Newton's method, with secants outside the bracket.
+
+    A direction that does not descend, because it is lost in rounding, has its minimum at zero.
+    """
     low, low_slope = 0.0, problem.slopes(point, direction)[0]
+    if low_slope >= 0:
+        return low, point
     high, high_slope = math.inf, math.inf
     goal = FLAT * abs(low_slope)
     following = 1.0

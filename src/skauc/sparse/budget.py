@@ -1,9 +1,9 @@
 """What a fit costs, estimated before it starts, and which settings a search can afford.
 
-The linear term has one dense column per feature, also for sparse rows, and selection forms a
-Hessian over all columns. On wide tables these alone can take more memory than there is, so a
-search leaves out what exceeds a fixed budget. The budget does not depend on the machine, so that
-the result does not either.
+The linear term has up to 256 dense columns, also for sparse rows, and selection forms a Hessian
+over all columns. Refinement moves every coordinate of every centre. On large tables these can take
+more memory or time than there is, so a search leaves out what exceeds a fixed budget. The budget
+does not depend on the machine, so that the result does not either.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
-from skauc.sparse.plan import Parameters, retraining_sizes
+from skauc.sparse.plan import MOST_LINEAR, Parameters, retraining_sizes
 from skauc.sparse.scoring import Setting
 from skauc.sparse.search import SearchGrid
 
@@ -22,6 +22,8 @@ MOST_BYTES = 4 << 30
 MOST_OPERATIONS = 5e12
 # Arrays of the size of the Hessian that are alive at a time.
 _HESSIANS = 3
+# Arrays of the size of the principal axes of wide rows, while these are found.
+_AXES = 4
 # Vectors as long as all centres that L-BFGS and the models of a refinement keep.
 _VECTORS = 60
 # Steps of all descents of one fit, and operations per step and coordinate of a centre (measured).
@@ -51,9 +53,11 @@ class Cost:
 def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) -> Cost:
     """Return the cost of a fit to so many rows: O(l m^2) operations for m columns, 4 l m bytes."""
     size = min(setting.n_basis, n_rows)
-    n_columns = size + (n_features if setting.linear_term else 0)
+    n_columns = size + (min(n_features, MOST_LINEAR) if setting.linear_term else 0)
     n_bytes = n_rows * n_columns * (8 if n_rows <= _DOUBLE_ROWS else 4)
     n_bytes += _HESSIANS * 8 * n_columns**2
+    if setting.linear_term and n_features > MOST_LINEAR:
+        n_bytes += _AXES * 8 * n_features * MOST_LINEAR
     n_retrainings = len(retraining_sizes(base.selection.retrain, size))
     n_operations = n_retrainings * (2 * n_rows * n_columns**2 + n_columns**3 / 3)
     if setting.refine:
@@ -65,28 +69,51 @@ def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) ->
 def affordable(grid: SearchGrid, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return the grid without what exceeds the budget, and warn about what is left out.
 
-    Nothing is left out that has no alternative; if it takes too much memory, raise an error.
+    If all of it does, the structures are tried without refinement, then without the linear term,
+    too; if these take too much memory, raise an error.
     """
     shape = rows.n_rows, rows.n_features
     costs = {setting: cost_of(setting, base, *shape) for setting in grid.settings}
-    settings = tuple(s for s in grid.settings if not costs[s].is_too_much) or grid.settings
-    refined = cost_of(replace(settings[0], refine=True), base, *shape)
-    refine = (False,) if refined.is_too_much and False in grid.refine else grid.refine
-    cheapest = min(costs[s].n_bytes for s in settings) if False in refine else refined.n_bytes
-    if cheapest > MOST_BYTES:
+    settings = tuple(s for s in grid.settings if not costs[s].is_too_much)
+    if len(settings) == len(grid.settings):
+        return grid
+    reason = max(costs.values(), key=lambda cost: cost.n_operations)
+    settings = settings or _simpler(grid.settings, base, shape)
+    warnings.warn(
+        f"The search leaves out {_left_out(grid.settings, settings)} (about {reason} per fit), for "
+        f"{shape[0]:,} rows with {shape[1]:,} features. {_BUDGET} Reduce the number of features to "
+        "try more, for instance with sklearn.decomposition.TruncatedSVD.",
+        SkippedSettingsWarning,
+        stacklevel=4,
+    )
+    return replace(grid, settings=settings)
+
+
+def _simpler(
+    settings: tuple[Setting, ...], base: Parameters, shape: tuple[int, int]
+) -> tuple[Setting, ...]:
+    """Return the settings without refinement, and without the linear term if need be."""
+    unrefined = dict.fromkeys(replace(s, refine=0) for s in settings)
+    cheap = tuple(s for s in unrefined if not cost_of(s, base, *shape).is_too_much)
+    if cheap:
+        return cheap
+    plain = tuple(dict.fromkeys(replace(s, linear_term=False) for s in unrefined))
+    n_bytes = cost_of(plain[0], base, *shape).n_bytes
+    if n_bytes > MOST_BYTES:
         raise InvalidDataError(
-            f"Every setting exceeds the memory budget of the search: one fit to {shape[0]:,} rows "
-            f"with {shape[1]:,} features takes about {cheapest / 2**30:.1f} GiB. {_BUDGET} Use "
-            "linear_term=False, refine=False, a smaller `n_basis`, or fewer features."
+            f"Every setting exceeds the memory budget of the search: one fit to {shape[0]:,} "
+            f"rows with {shape[1]:,} features takes about {n_bytes / 2**30:.1f} GiB. "
+            f"{_BUDGET} Use a smaller `n_basis`, or fewer rows."
         )
-    left_out = [f"linear_term=True (about {costs[s]} per fit)" for s in costs if s not in settings]
-    left_out = left_out[:1] + ([f"refine (about {refined} per fit)"] * (refine != grid.refine))
-    if left_out:
-        warnings.warn(
-            f"The search leaves out {' and '.join(left_out)}, for {shape[0]:,} rows with "
-            f"{shape[1]:,} features. {_BUDGET} Reduce the number of features to try more, for "
-            "instance with sklearn.decomposition.TruncatedSVD.",
-            SkippedSettingsWarning,
-            stacklevel=4,
-        )
-    return replace(grid, settings=settings, refine=refine)
+    return plain
+
+
+def _left_out(before: tuple[Setting, ...], after: tuple[Setting, ...]) -> str:
+    """Name what no setting has any more."""
+    parts = {"refinement": "refine", "the linear term": "linear_term"}
+    gone = [
+        words
+        for words, name in parts.items()
+        if any(getattr(s, name) for s in before) and not any(getattr(s, name) for s in after)
+    ]
+    return " and ".join(gone) or "some structures"

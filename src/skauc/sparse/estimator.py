@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from skauc.background import summarise
 from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.statistics import warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
@@ -129,6 +130,8 @@ class SparseKernelAUC(PathClassifier):
         Standard deviations of the features, after ``scaling``.
     feature_relevance_ : ndarray of shape (n_features_in_,)
         ``feature_spread_`` divided by the length scales; see `rank_features`.
+    background_ : Background
+        A few weighted training rows that stand for all of them; see `shapley_values`.
     n_iter_ : int
         Total number of Newton iterations.
     path_ : list of PathRecord
@@ -267,6 +270,7 @@ class SparseKernelAUC(PathClassifier):
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
             warn_if_far_from_zero(self.kernel, plan.mean, plan.spread, is_sparse=rows.is_sparse)
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
+            self.background_ = summarise(rows, getattr(plan.feature_map, "ranks", None))
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
             log = FitLog(self, self.n_basis, plan.most_steps, report)
             try:

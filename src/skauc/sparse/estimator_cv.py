@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,28 +13,27 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
+from skauc.background import summarise
 from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.sampling import class_counts
 from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
 from skauc.exceptions import FitInterruptedError, InvalidDataError, InvalidParameterError
-from skauc.feature_map import SCALINGS, check_scaling, scale
+from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
 from skauc.sparse.budget import affordable
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import Fold, RowFold, hash_folds
 from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, as_selection, make_plan
+from skauc.sparse.plan import Parameters, as_selection, make_plan, n_steps
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.scoring import Setting
 from skauc.sparse.search import (
-    FEW_ROWS,
     Scores,
     Search,
     SearchGrid,
-    budget_for,
     choose,
     expected_jobs,
     run_search,
@@ -53,50 +53,59 @@ from skauc.validation import (
 # Seconds that the fit after an interrupt may take from its first centre on.
 LAST_SECONDS = 1.0
 # A single set of folds misleads on few rows, so it is repeated.
-REPEATS = 3
-DEFAULT_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-# Multiples of gamma="scale" that are tried: four single widths, and four widths together.
-DEFAULT_GAMMAS = (1.0, 0.25, 4.0, 0.0625, (0.04, 0.2, 1.0, 5.0))
+FEW_ROWS, REPEATS = 500, 2
+DEFAULT_CS = (0.1, 0.5, 2.5, 12.5, 62.5)
+QUICK_CS = (0.1, 0.5, 5.0)
+# Multiples of gamma="scale" that are tried.
+DEFAULT_GAMMAS = (1.0, 0.3, 3.0)
+EFFORTS = ("quick", "default")
+SIZES = ("best", "small")
 
 
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is scored by its mean AUC over the folds. The smallest model within one standard
-    error of the best is chosen and fitted to all rows. The standard error is that of the
-    difference from the best, fold by fold, and 0.0005 at least. Ties are broken in this order:
-    fewest centres, rank-scaled features (robust to outliers), unrefined, no linear term.
+    Every setting is scored by its mean AUC over the folds. The best one is chosen and fitted to all
+    rows.
 
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try; None tries nine values from 0.1 to 1000.
+        Values of C to try; None tries 0.1, 0.5, 2.5, 12.5 and 62.5.
     gammas : sequence or None, default=None
-        Values of gamma to try: numbers, "scale", "auto", or sequences of numbers for several
-        widths at once. None tries four single widths around "scale", and four widths together.
+        Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
+        of numbers for several widths at once. None tries "scale", and 0.3 and 3 times as much.
     n_basis : int, default=64
-        Largest number of centres. All smaller sizes on the path are tried.
+        Largest number of centres. Smaller sizes on the path are tried, too.
     linear_term : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries False and True.
+        As in `SparseKernelAUC`; "auto" tries True and False.
     scaling : {"auto", None, "rank", "normal"}, default="auto"
-        As in `SparseKernelAUC`; "auto" tries all of them for dense rows, None for sparse rows.
+        As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
+        rows.
     rotate : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries both for refined models of dense rows with up to
-        ``n_basis`` features, so that the axes take no more numbers than the centres.
+        As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
+        so that the axes take no more numbers than the centres.
     refine : {"auto"}, bool or int, default="auto"
-        As in `SparseKernelAUC`; "auto" tries unrefined models, and refined ones with 10 steps
-        below 1,000 rows, 20 below 2,000 rows, and 20 or 60 from there on.
+        As in `SparseKernelAUC`; "auto" is True.
+    size : {"best", "small"}, default="best"
+        "best" takes the model with the best mean AUC. "small" takes the smallest one that loses no
+        more than one standard error and no more than 5% of 1 - AUC.
+    effort : {"quick", "default"}, default="default"
+        "quick" tries three Cs with the first scaling and width on three folds, and nothing else.
+    time_limit : float or None, default=None
+        Seconds after which the search ends with the best setting so far. Fits that are running
+        then, and the last fit, are finished.
     selection : str or Selection, default="orthogonal"
-        As in `SparseKernelAUC`. The search uses half as many candidates as the last fit.
+        As in `SparseKernelAUC`.
     cv : None, int, cross-validation generator or iterable, default=None
         The folds. An integer is the number of stratified folds, shuffled with ``random_state``.
-        None is 5 folds, repeated three times below 1,000 rows.
+        None is 5 folds, repeated twice below 500 rows, or as many as the rarer class allows.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         As in `SparseKernelAUC`.
-    n_jobs : int or None, default=None
-        Number of processes that try settings at the same time, and of threads of the last fit.
+    n_jobs : int or None, default=-1
+        Number of threads that try settings at the same time, and of the last fit. -1 is all cores.
     random_state : int, RandomState instance or None, default=None
         Random seed of the folds, the candidates and the validation rows.
     verbose : int, default=0
@@ -107,12 +116,13 @@ class SparseKernelAUCCV(PathClassifier):
     best_params_ : dict
         The parameters that were chosen, as `SparseKernelAUC` takes them.
     best_score_ : float
-        Their mean cross-validated AUC.
+        Their mean cross-validated AUC, corrected for the optimism of having chosen the best
+        (Tibshirani and Tibshirani, 2009). ``cv_results_`` has the mean itself.
     best_estimator_ : SparseKernelAUC
         The model fitted with them to all rows. This estimator has its attributes, too
         (``basis_vectors_``, ``dual_coef_``, ``path_`` and so on).
     cv_results_ : dict of ndarrays
-        One entry per setting that passed the first comparison: ``param_scaling``, ``param_C``,
+        One entry per setting and size: ``param_scaling``, ``param_C``,
         ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
         ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where it was not tried),
         ``mean_test_score``, ``std_test_score``.
@@ -125,14 +135,14 @@ class SparseKernelAUCCV(PathClassifier):
 
     Notes
     -----
-    For each scaling, choice of widths and linear term, and for each fold, the basis is pursued
-    once and serves every C and size. These structures are first compared on two folds with up to 24
-    centres, then the best of each scaling at full size, and the best two of these on all folds.
-    Below 1,000 rows, where folds are repeated, the first comparison uses five folds and the full
-    size. Refinement is tried from there.
+    The search first tries every C with one structure: normal scores of the features, one width, the
+    linear term, and refinement. With the best C it then changes one thing at a time, and at the
+    end tries the neighbouring Cs with the best structure. In each of these rounds all settings are
+    compared on two folds and the best two on all folds. Folds of more than 80,000 rows are
+    sampled.
 
-    The linear term has one dense column per feature, also for sparse rows, and refinement moves
-    every coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
+    The linear term has up to 256 dense columns, also for sparse rows, and refinement moves every
+    coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
     (about a minute) per fit, the search leaves it out with a `SkippedSettingsWarning`. If nothing
     else was to be tried and the memory does not suffice, it raises an error.
 
@@ -146,7 +156,7 @@ class SparseKernelAUCCV(PathClassifier):
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> model = SparseKernelAUCCV(n_basis=16, refine=False, cv=3, random_state=0).fit(X, y)
+    >>> model = SparseKernelAUCCV(n_basis=16, cv=3, effort="quick", random_state=0).fit(X, y)
     >>> bool(model.best_score_ > 0.99)
     True
     """
@@ -161,11 +171,14 @@ class SparseKernelAUCCV(PathClassifier):
         scaling="auto",
         rotate="auto",
         refine="auto",
+        size="best",
+        effort="default",
+        time_limit=None,
         selection="orthogonal",
         cv=None,
         tol=1e-4,
         engine="auto",
-        n_jobs=None,
+        n_jobs=-1,
         random_state=None,
         verbose=0,
     ):
@@ -176,6 +189,9 @@ class SparseKernelAUCCV(PathClassifier):
         self.scaling = scaling
         self.rotate = rotate
         self.refine = refine
+        self.size = size
+        self.effort = effort
+        self.time_limit = time_limit
         self.selection = selection
         self.cv = cv
         self.tol = tol
@@ -191,8 +207,8 @@ class SparseKernelAUCCV(PathClassifier):
         If the search is interrupted from the keyboard, the estimator is fitted with the best
         parameters so far, and the interrupt is raised again. That fit ends a second after its
         first centre with the model it has reached, which may have fewer centres than ``n_basis``
-        or fewer steps of refinement. From 16,000 rows on it uses a sample of 8,000. If it is
-        interrupted, too, the estimator keeps the model it had reached.
+        or fewer steps of refinement. If there are more than 80,000 rows, it uses a sample of
+        40,000. If it is interrupted, too, the estimator keeps the model it had reached.
 
         Parameters
         ----------
@@ -224,22 +240,20 @@ class SparseKernelAUCCV(PathClassifier):
                 seed=seed,
                 # Jobs that share the workers of a cluster would only wait for each other.
                 n_jobs=self.n_jobs if isinstance(rows, TrainingData) else 1,
-                budget=budget_for(rows.n_rows),
                 watch=log.record,
                 expect=log.expect,
+                deadline=time.monotonic() + (self.time_limit or np.inf),
             )
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
             log.begin(expected_jobs(search, grid), report)
             try:
-                scores = run_search(search, grid)
-                chosen, score = choose(search, grid, scores)
+                chosen, score = choose(run_search(search, grid), self.size)
             except KeyboardInterrupt as interrupt:
                 found = log.scores.best_so_far()
                 if found is None:
                     raise
-                chosen = self._as_asked_for(found[0], grid, search)
                 log.hurry(LAST_SECONDS)
-                path = self._refit(search, search.few_rows(), chosen, found[1], log)
+                path = self._refit(search, search.few_rows(), *found, log)
                 raise FitInterruptedError(path) from interrupt
             self._refit(search, rows, chosen, score, log)
         return self
@@ -254,12 +268,6 @@ class SparseKernelAUCCV(PathClassifier):
         if not rows.is_sparse:
             warn_if_unscaled(mean, spread, getattr(self, "feature_names_in_", None))
 
-    def _as_asked_for(self, setting: Setting, grid: SearchGrid, search: Search) -> Setting:
-        """Return the setting of an interrupted search, refined if all settings were to be."""
-        if False in grid.refine or setting.refine:
-            return setting
-        return replace(setting, refine=grid.steps or search.budget.steps)
-
     def _refit(
         self, search: Search, rows: TrainingData, chosen: Setting, score: float, log: SearchLog
     ) -> Path:
@@ -270,6 +278,7 @@ class SparseKernelAUCCV(PathClassifier):
         parameters = replace(search.base, **self.best_params_)
         plan, rows = make_plan(parameters, rows)
         self.classes_, self.feature_spread_ = rows.classes, plan.spread
+        self.background_ = summarise(search.rows, getattr(plan.feature_map, "ranks", None))
         try:
             path = fit_path(
                 rows,
@@ -294,7 +303,10 @@ class SparseKernelAUCCV(PathClassifier):
             n_jobs=self.n_jobs,
             random_state=search.seed,
         )
-        own = ("n_features_in_", "feature_names_in_", "classes_", "feature_spread_")
+        own = (
+            *("n_features_in_", "feature_names_in_", "classes_"),
+            *("feature_spread_", "background_"),
+        )
         inherited = {name: vars(self)[name] for name in own if name in vars(self)}
         best.__dict__.update({**inherited, **path.attributes()})
         self.best_estimator_ = best
@@ -330,6 +342,10 @@ class SparseKernelAUCCV(PathClassifier):
                 )
             for gamma in self.gammas:
                 check_gamma("rbf", gamma)
+        check_choice("size", self.size, SIZES)
+        check_choice("effort", self.effort, EFFORTS)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit, "Use None for no limit.")
         check_choice("engine", self.engine, ENGINES)
         check_n_jobs(self.n_jobs)
         check_verbose(self.verbose)
@@ -343,47 +359,51 @@ class SparseKernelAUCCV(PathClassifier):
                 check(getattr(self, name))
 
     def _grid(self, base: Parameters, rows: TrainingData) -> SearchGrid:
-        """Return what is tried on these rows."""
-        scalings = self._scalings(rows)
-        settings = tuple(
-            Setting(
-                scaling=scaling,
-                gamma=tuple(map(float, gamma)) if len(gamma) > 1 else float(gamma[0]),
-                linear_term=linear_term,
-                refine=False,
-                C=self._sorted_cs()[0],
-                n_basis=self.n_basis,
-            )
-            for scaling in scalings
-            for gamma in self._resolved_gammas(scale(scaling, rows)[1])
-            for linear_term in _both(self.linear_term)
+        """Return what is tried on these rows: a first structure, and changes of one thing."""
+        Cs, scalings = self._sorted_cs(), self._scalings(rows)
+        gammas = {scaling: self._resolved_gammas(scale(scaling, rows)[1]) for scaling in scalings}
+        first = Setting(
+            scaling=scalings[0],
+            gamma=gammas[scalings[0]][0],
+            linear_term=_both(self.linear_term)[0],
+            refine=n_steps(self.refine, "rbf"),
+            C=Cs[0],
+            n_basis=self.n_basis,
+            rotate=self._rotations(rows)[0],
         )
-        refine = (False, True) if _is_auto(self.refine) else (bool(self.refine),)
-        steps = None if _is_auto(self.refine) or not self.refine else self.refine
-        grid = SearchGrid(settings, self._sorted_cs(), refine, self._rotations(rows), steps)
+        changes: list[dict] = [{}]
+        if self.effort == "default":
+            changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
+            changes += [{"rotate": rotate} for rotate in self._rotations(rows)[1:]]
+            changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
+            changes += [{"linear_term": linear} for linear in _both(self.linear_term)[1:]]
+        grid = SearchGrid(tuple(replace(first, **change) for change in changes), Cs)
         is_here = isinstance(rows, TrainingData) and rows.device is None
         return affordable(grid, base, rows) if is_here else grid
 
     def _sorted_cs(self) -> tuple[float, ...]:
-        return DEFAULT_CS if self.Cs is None else tuple(np.sort(np.atleast_1d(self.Cs)).tolist())
+        if self.Cs is None:
+            return DEFAULT_CS if self.effort == "default" else QUICK_CS
+        return tuple(np.sort(np.atleast_1d(self.Cs)).tolist())
 
     def _scalings(self, rows: TrainingData) -> tuple:
         """Return the scalings to try; sparse rows are taken as they are unless told otherwise."""
         if not _is_auto(self.scaling):
             return (self.scaling,)
-        return (None,) if rows.is_sparse else SCALINGS
+        return (None,) if rows.is_sparse else ("normal", None)
 
     def _rotations(self, rows: TrainingData) -> tuple[bool, ...]:
         """Return whether to rotate; both only where axes take no more numbers than centres."""
         if _is_auto(self.rotate) and (rows.is_sparse or rows.n_features > self.n_basis):
             return (False,)
-        return _both(self.rotate)
+        return (False, True) if _is_auto(self.rotate) else (bool(self.rotate),)
 
-    def _resolved_gammas(self, data: TrainingData) -> list:
+    def _resolved_gammas(self, data: TrainingData) -> list[float | tuple[float, ...]]:
         if self.gammas is not None:
-            return [resolve_gammas(gamma, "rbf", data) for gamma in self.gammas]
-        unit = resolve_gammas("scale", "rbf", data)[0]
-        return [list(np.atleast_1d(multiple) * unit) for multiple in DEFAULT_GAMMAS]
+            resolved = [resolve_gammas(gamma, "rbf", data) for gamma in self.gammas]
+            return [tuple(map(float, g)) if len(g) > 1 else float(g[0]) for g in resolved]
+        unit = float(resolve_gammas("scale", "rbf", data)[0])
+        return [multiple * unit for multiple in DEFAULT_GAMMAS]
 
     def _folds(self, data: TrainingData, seed: int) -> Sequence[Fold]:
         if isinstance(data, TrainingData):
@@ -399,15 +419,20 @@ class SparseKernelAUCCV(PathClassifier):
         """Return a splitter of scikit-learn."""
         if self.cv is not None and not isinstance(self.cv, int | np.integer):
             return check_cv(self.cv, data.positive, classifier=True)
-        counts = np.bincount(data.positive, minlength=2).tolist()
-        n_repeats = REPEATS if self.cv is None and data.n_rows < FEW_ROWS else 1
+        counts = class_counts(data)
+        is_repeated = self.cv is None and data.n_rows < FEW_ROWS and self.effort == "default"
+        n_repeats = REPEATS if is_repeated else 1
         return RepeatedStratifiedKFold(
             n_splits=self._n_splits(counts), n_repeats=n_repeats, random_state=seed
         )
 
     def _n_splits(self, counts: Sequence[int]) -> int:
         """Return the number of folds; raise an error if a class has fewer rows."""
-        n_splits = 5 if self.cv is None else self.cv
+        if self.cv is None:
+            n_most = 5 if self.effort == "default" else 3
+            n_splits = max(min(n_most, *counts), 2)
+        else:
+            n_splits = self.cv
         check_integer("cv", n_splits, 2, "5 folds are usual.")
         if min(counts) < n_splits:
             raise InvalidDataError(
@@ -447,8 +472,8 @@ def _is_auto(value) -> bool:
 
 
 def _both(value) -> tuple[bool, ...]:
-    """Return the truth values to try."""
-    return (False, True) if _is_auto(value) else (bool(value),)
+    """Return the truth values to try, the usual one first."""
+    return (True, False) if _is_auto(value) else (bool(value),)
 
 
 def _results(scores: Scores, n_folds: int) -> dict[str, np.ndarray]:

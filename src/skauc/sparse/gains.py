@@ -109,7 +109,8 @@ class LineMinimum:
         squared_length = float(candidates.projection.squared_lengths[i])
 
         def value(length, state):
-            regulariser = length * inner + 0.5 * length**2 * squared_length
+            # Products of floats overflow to infinity, powers raise an error.
+            regulariser = length * inner + 0.5 * length * (length * squared_length)
             return regulariser + 0.5 * C_pair * (state.loss - point.state.loss)
 
         length, state, lowest = 0.0, point.state, 0.0

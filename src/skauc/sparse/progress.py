@@ -170,8 +170,7 @@ class SearchLog:
 
     def record(self, stage: str, job: Job, scores: Scores) -> None:
         """Take the scores after one more fit."""
-        if scores is not NO_SCORES:
-            self.scores = scores
+        self.scores = scores
         self._done[stage] += 1
         self._report("fold", f"{stage}: {job.setting}")
 

@@ -33,6 +33,8 @@ from skauc.support import cached_property
 REFINED_ROWS = 4_000
 # This many rows or fewer are refined on without a sample.
 MOST_REFINED_ROWS = 8_000
+# Hard rows are drawn from this many rows at most, so that not all of many rows are scored.
+POOL_ROWS = 200_000
 # Part of the hard rows that is drawn uniformly, so that no weight is huge.
 UNIFORM_SHARE = 0.3
 # Corrections of the probabilities for rows that are certain to be drawn.
@@ -78,19 +80,26 @@ class HeldOut:
         factors = np.array(self.learning) / np.maximum(counts, 1)
         return replace(drawn, weights=drawn.weights * factors[drawn.positive.view(np.int8)])
 
+    def pool(self, data: TrainingData) -> TrainingData:
+        """Return the rows that hard rows are drawn from: a sample if they are many."""
+        return data if sum(self.learning) <= POOL_ROWS else self.sample(data, POOL_ROWS)
+
     def hard_sample(
-        self, data: TrainingData, model: Model, sample: TrainingData, size: int, number: int
+        self, pool: TrainingData, model: Model, sample: TrainingData, size: int, number: int
     ) -> TrainingData:
         """Return a sample of rows that are hard for ``model``, and its validation rows.
 
-        The model is applied to the features of ``data``, which are mapped already. ``number``
+        The model is applied to the features of the `pool`, which are mapped already. ``number``
         tells the samples of one fit apart.
         """
         model = replace(model, scaling=None)
-        counts = balanced_counts(self.learning, size)
+        learning = self.learning
+        if sum(learning) > POOL_ROWS:
+            learning = balanced_counts(learning, POOL_ROWS)
+        counts = balanced_counts(learning, size)
         seed = int(hash_rows(np.array([number]), self.order.seed)[0] >> 32)
         return draw_hard_rows(
-            data, model, sample, self.learning, counts, self.rows, self.kept(size), seed
+            pool, model, sample, learning, counts, self.rows, self.kept(size), seed
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,7 +18,7 @@ from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
 from skauc.sparse.stages import Workspace
-from skauc.sparse.state import FitState
+from skauc.sparse.state import FitState, Path
 
 # Smaller models are not offered.
 SMALLEST_BASIS = 4
@@ -31,7 +32,7 @@ class Structure:
     gamma: float | tuple[float, ...]
     linear_term: bool
     rotate: bool
-    refine: bool | int
+    refine: int
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Setting:
     scaling: str | None
     gamma: float | tuple[float, ...]
     linear_term: bool
-    refine: bool | int
+    refine: int
     C: float
     n_basis: int
     rotate: bool = False
@@ -49,7 +50,7 @@ class Setting:
     def parameters(self) -> dict:
         """Return the parameters of `SparseKernelAUC`."""
         gamma = list(self.gamma) if isinstance(self.gamma, tuple) else self.gamma
-        return {**vars(self), "gamma": gamma}
+        return {**vars(self), "gamma": gamma, "refine": self.refine or False}
 
     @property
     def structure(self) -> Structure:
@@ -95,16 +96,28 @@ class Job:
         return sizes[:: -self.scored_every][::-1]
 
 
+def go_on() -> None:
+    """Check nothing, and let the fit go on."""
+
+
 def score_job(
-    base: Parameters, rows: TrainingData, fold: Fold, job: Job, seed: int
+    base: Parameters,
+    rows: TrainingData,
+    fold: Fold,
+    job: Job,
+    seed: int,
+    check: Callable[[], None] = go_on,
 ) -> dict[Setting, float]:
     """Return the AUC of all settings that one fit serves.
+
+    ``check`` is called for every centre and every step of a refinement. It may raise
+    KeyboardInterrupt.
 
     If no independent row is left before the last size, the larger sizes have the score of the
     largest one that was reached, for a fit with a larger `n_basis` gives the same model. All folds
     then score the same sizes.
     """
-    by_size = scores_by_size(base, rows, fold, job, seed)
+    by_size = scores_by_size(base, rows, fold, job, seed, check)
     last = max(size for size, _ in by_size)
     larger = [size for size in job.scored_sizes if size > last]
     beyond = {(size, C): by_size[last, C] for size in larger for C in job.Cs}
@@ -118,11 +131,18 @@ def score_job(
 BySize = dict[tuple[int, float], float]
 
 
-def scores_by_size(base: Parameters, rows: TrainingData, fold: Fold, job: Job, seed: int) -> BySize:
+def scores_by_size(
+    base: Parameters,
+    rows: TrainingData,
+    fold: Fold,
+    job: Job,
+    seed: int,
+    check: Callable[[], None] = go_on,
+) -> BySize:
     """Return the AUC of all sizes that were reached, for all Cs."""
     score = _score_refined if job.setting.refine else _score_pursued
     try:
-        return score(base, rows, fold, job, seed)
+        return score(base, rows, fold, job, seed, check)
     except FitInterruptedError as interrupt:
         # A fold that was cut off does not count.
         raise KeyboardInterrupt from interrupt
@@ -163,7 +183,14 @@ class SolveForEachC:
         return [n for n in sizes if n == last or (n in self.scored_sizes and n >= smallest)]
 
 
-def _score_pursued(base: Parameters, rows: TrainingData, fold: Fold, job: Job, seed: int) -> BySize:
+def _score_pursued(
+    base: Parameters,
+    rows: TrainingData,
+    fold: Fold,
+    job: Job,
+    seed: int,
+    check: Callable[[], None],
+) -> BySize:
     """Pursue once at the middle C, with the test rows held out; solve for every C."""
     part, test = fold.split(rows)
     if job.setting.scaling is not None:
@@ -176,16 +203,31 @@ def _score_pursued(base: Parameters, rows: TrainingData, fold: Fold, job: Job, s
         plan,
         open_engine=partial(make_engine, n_jobs=1),
         random_state=seed,
+        watch=partial(_check_centre, check),
         validation=test,
         then=(solve,),
     )
     return solve.found
 
 
-def _score_refined(base: Parameters, rows: TrainingData, fold: Fold, job: Job, seed: int) -> BySize:
+def _score_refined(
+    base: Parameters,
+    rows: TrainingData,
+    fold: Fold,
+    job: Job,
+    seed: int,
+    check: Callable[[], None],
+) -> BySize:
     """Fit to the training rows of the fold, and score each refined size on the test rows."""
     plan, training = make_plan(job.parameters(base), fold.training(rows))
-    path = fit_path(training, plan, open_engine=partial(make_engine, n_jobs=1), random_state=seed)
+    path = fit_path(
+        training,
+        plan,
+        open_engine=partial(make_engine, n_jobs=1),
+        random_state=seed,
+        watch=partial(_check_centre, check),
+        on_step=lambda step: check(),
+    )
     test = fold.tested(rows)
     return {
         (record.n_basis, job.setting.C): weighted_auc(
@@ -194,3 +236,9 @@ def _score_refined(base: Parameters, rows: TrainingData, fold: Fold, job: Job, s
         for record in path.records
         if record.is_refined
     }
+
+
+def _check_centre(check: Callable[[], None], path: Path) -> bool:
+    """Check, and do not stop the fit."""
+    check()
+    return False

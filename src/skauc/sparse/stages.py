@@ -30,6 +30,7 @@ from skauc.sparse.pursuit import Iterate, Pursuit, pursue
 from skauc.sparse.refinement import Refined, Shape, refine, solve_for_shape
 from skauc.sparse.selection import make_selector
 from skauc.sparse.state import DescentStep, FitState, Path
+from skauc.support import cached_property
 
 if TYPE_CHECKING:
     from skauc.sparse.plan import Plan
@@ -100,6 +101,11 @@ class Workspace:
 
     def __exit__(self, *exception) -> None:
         self._stack.close()
+
+    @cached_property
+    def pool(self) -> TrainingData:
+        """The rows that hard rows are drawn from."""
+        return self.held_out.pool(self.rows)
 
     @property
     def engine(self) -> Engine:
@@ -299,7 +305,7 @@ class MoveTo:
         assert work.sample is not None  # there are hard rows only where there is a sample
         size = min(self.size, max(state.models))
         hard = work.held_out.hard_sample(
-            work.rows, state.models[size], work.sample, work.sample.n_rows, number=size
+            work.pool, state.models[size], work.sample, work.sample.n_rows, number=size
         )
         work.open(hard, work.validation_rows)
 

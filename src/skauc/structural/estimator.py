@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skauc.background import summarise
 from skauc.base import (
     CallbackMixin,
     FullKernelClassifier,
@@ -95,6 +96,8 @@ class StructuralAUC(CallbackMixin, FullKernelClassifier):
         The minimum of the objective is at least ``objective_ - dual_gap_``.
     n_iter_ : int
         Number of rounds.
+    background_ : Background
+        A few weighted training rows that stand for all of them; see `shapley_values`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -210,6 +213,7 @@ class StructuralAUC(CallbackMixin, FullKernelClassifier):
             )
         for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):
             self.__dict__.pop(name, None)
+        self.background_ = summarise(counted)
         self.__dict__.update(attributes(solution))
         reporter.end(partial(attributes, solution))
 

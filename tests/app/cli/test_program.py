@@ -1,6 +1,5 @@
 """The program in processes of its own: start, round trip, exit codes, Ctrl-C."""
 
-import json
 import os
 import re
 import signal
@@ -45,8 +44,6 @@ def test_a_model_goes_from_one_process_to_another(customers, tmp_path):
     answer = program("predict", customers.model, customers.test, cwd=tmp_path)
     assert (answer.returncode, answer.stderr) == (0, "")
     assert len(answer.stdout.splitlines()) == 201
-    answer = program("evaluate", customers.model, customers.test, "--json", cwd=tmp_path)
-    assert json.loads(answer.stdout)["rows"] == 200
     assert list(tmp_path.iterdir()) == []
 
 
@@ -136,8 +133,7 @@ def test_interrupted_with_a_model_at_hand(tmp_path):
     message = "skauc: Interrupted. The best model so far is in t.skauc.\n"
     assert answer.stderr.endswith(message)
     assert 1 <= load_model(tmp_path / "t.skauc")[-1].n_basis_ < 64
-    shown = program("inspect", "t.skauc", cwd=tmp_path)
-    assert "the training was interrupted" in shown.stdout
+    assert "the training was interrupted" in run("inspect", tmp_path / "t.skauc").out
 
 
 TUNING = """
@@ -163,7 +159,7 @@ def test_interrupted_while_tuning(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
     X.assign(y=X.a + X.b**2 > 1.5).to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", "t.csv", "--target", "y", "--n-basis", "8", "--jobs", "2")
+    words = ("fit", "t.csv", "--target", "y", "--n-basis", "4", "--jobs", "2")
     answer = subprocess.run(
         [sys.executable, "-c", TUNING, *words],
         cwd=tmp_path,
@@ -176,7 +172,7 @@ def test_interrupted_while_tuning(tmp_path):
         "skauc: Interrupted. The best model so far is in t.skauc. It has the best settings "
         "found before the interrupt.\n"
     )
-    shown = json.loads(program("inspect", "t.skauc", "--json", cwd=tmp_path).stdout)
+    shown = run("inspect", tmp_path / "t.skauc", "--json").json
     assert shown["summary"]["interrupted"]
     assert shown["summary"]["test_auc"] > 0.8
 

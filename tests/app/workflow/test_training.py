@@ -61,12 +61,12 @@ def test_the_threshold_is_that_of_the_scores(trained):
     assert np.array_equal(rows.flagged, result.model.predict(test.X))
 
 
-def test_a_search_on_few_rows_is_the_model(monkeypatch):
-    table = messy_table(300)
-    result = train_model(table, Recipe(n_basis=4, n_jobs=1, calibrate=False))
+def test_a_search_on_few_rows_is_the_model():
+    table = messy_table(150)
+    result = train_model(table, Recipe(n_basis=2, n_jobs=1, calibrate=False))
     assert isinstance(result.model[-1], SparseKernelAUCCV)
     assert result.chosen == result.model[-1].best_params_
-    assert result.n_tuned == 300
+    assert result.n_tuned == 150
 
 
 def test_many_rows_are_tuned_on_a_part_and_fitted_as_a_whole(monkeypatch):
@@ -129,13 +129,13 @@ def test_an_interrupt_while_tuning_keeps_the_best_so_far(monkeypatch):
         fit(self, *rows)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skauc.app.workflow.training.MOST_TUNED", 300)
+    monkeypatch.setattr("skauc.app.workflow.training.MOST_TUNED", 150)
     monkeypatch.setattr(SparseKernelAUCCV, "fit", interrupted)
-    result = train_model(messy_table(600), Recipe(n_basis=4, n_jobs=1))
+    result = train_model(messy_table(300), Recipe(n_basis=2, n_jobs=1))
     assert result.is_interrupted
-    assert result.n_tuned == 300
+    assert result.n_tuned == 150
     assert "best settings found before" in result.notes[0]
-    assert "a sample of 300 rows" in result.notes[1]
+    assert "a sample of 150 rows" in result.notes[1]
     assert RowScorer(result.model)(messy_table(50).X).scores.std() > 0
 
 

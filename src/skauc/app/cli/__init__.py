@@ -7,6 +7,8 @@ import sys
 
 from skauc.app.cli.signals import exit_code_of_interrupt, install_handlers, leave
 
+TYPER_INTERRUPTED = 130
+
 
 def main() -> None:
     """Run the ``skauc`` program, or say which package it needs."""
@@ -28,8 +30,9 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command has begun
         leave(exit_code_of_interrupt())
     except SystemExit as end:
-        if end.code == exit_code_of_interrupt():
-            leave(end.code)
+        # Typer ends with 130 after any interrupt outside of a command.
+        if end.code in (TYPER_INTERRUPTED, exit_code_of_interrupt()):
+            leave(exit_code_of_interrupt())
         raise
     finally:
         gc.freeze()

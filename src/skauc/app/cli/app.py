@@ -8,9 +8,12 @@ from __future__ import annotations
 import typer
 
 import skauc
+from skauc.app.cli.compare import compare
 from skauc.app.cli.demo import demo
+from skauc.app.cli.drift import drift
 from skauc.app.cli.errors import guarded
 from skauc.app.cli.evaluate import evaluate
+from skauc.app.cli.explain import explain
 from skauc.app.cli.export import export
 from skauc.app.cli.fit import fit
 from skauc.app.cli.inspect import inspect
@@ -45,5 +48,8 @@ def options(
     """
 
 
-for command in (fit, predict, evaluate, report, export, inspect, demo):
+for command in (
+    *(fit, predict, evaluate, explain, compare, drift),
+    *(report, export, inspect, demo),
+):
     app.command()(guarded(command))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # The features of these files are numbers without names.
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
+# Distributions in the model file come from at most this many rows.
+MOST_REMEMBERED = 50_000
 
 
 def fit(
@@ -131,7 +133,7 @@ def fit(
     summary = facts.as_summary() | _figures(parts, trained, evaluation)
     seconds = round(time.perf_counter() - started, 1)
     summary |= {"table": table, "test_table": test, "seconds": seconds, "seed": seed}
-    _save(trained, output, summary, force)
+    _save(trained, output, summary | {"memory": _memory(trained, parts)}, force)
     if report is not None:
         _write_report(report, trained, parts, facts, force, output)
     written = {"model": str(output), "report": None if report is None else str(report)}
@@ -267,6 +269,16 @@ def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None)
         "interrupted": trained.is_interrupted,
         "leak_suspects": too_good_columns(parts.train),
     }
+
+
+def _memory(trained: Trained, parts: TableParts) -> dict:
+    """Return the distributions that ``skauc drift`` compares with."""
+    from skauc.app.workflow import RowScorer, remember
+
+    # Scores of the training rows are too good, so other rows are used if there are any.
+    scored = parts.train if parts.test is None else parts.test
+    train, test = (X[:: -(-len(X) // MOST_REMEMBERED)] for X in (parts.train.X, scored.X))
+    return remember(trained.model, train, RowScorer(trained.model)(test).scores)
 
 
 def _save(trained: Trained, output: Path, summary: dict, force: bool) -> None:

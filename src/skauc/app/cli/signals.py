@@ -1,31 +1,57 @@
-"""Signals: SIGTERM and SIGHUP end a command as Ctrl-C does, and no worker process outlives it."""
+"""Signals: SIGTERM and SIGHUP end a command as Ctrl-C does, and no worker process outlives it.
+
+An interrupt waits for the end of an import. Extension modules turn an interrupt of their import
+into an ImportError, or end the process, and Python may end with another status.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 from contextlib import suppress
 from threading import Timer
+from typing import NoReturn
 
 # Seconds that the clean-up may take after an interrupt.
 MOST_CLEAN_UP = 10.0
+
+# Seconds after which a signal that came during an import is looked at again.
+LATER = 0.02
 
 _received: list[int] = []
 
 
 def install_handlers() -> None:
-    """Turn SIGTERM and SIGHUP into a KeyboardInterrupt, unless the caller ignores them."""
-    for name in ("SIGTERM", "SIGHUP"):
+    """Turn SIGINT, SIGTERM and SIGHUP into a KeyboardInterrupt, unless they are ignored."""
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+        if number is not None and signal.getsignal(number) in usual:
             signal.signal(number, _interrupt)
 
 
 def _interrupt(number, frame) -> None:
+    if hasattr(signal, "setitimer"):  # Windows has none
+        if _is_importing(frame):
+            signal.signal(signal.SIGALRM, lambda _, frame: _interrupt(number, frame))
+            signal.setitimer(signal.ITIMER_REAL, LATER)
+            return
+        signal.setitimer(signal.ITIMER_REAL, 0.0)  # no other one waits any more
     _received.append(number)
-    signal.signal(number, signal.SIG_IGN)  # a second one must not cut the clean-up short
+    if number != signal.SIGINT:
+        signal.signal(number, signal.SIG_IGN)  # a second one must not cut the clean-up short
     raise KeyboardInterrupt
+
+
+def _is_importing(frame) -> bool:
+    """Tell whether a module is being imported in this frame or in one of its callers."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def exit_code_of_interrupt() -> int:
@@ -41,21 +67,21 @@ def end_workers() -> None:
             process.terminate()
 
 
-def leave(code: int) -> None:
-    """End the program, and do not wait for its clean-up for long.
+def leave(code: int) -> NoReturn:
+    """End the program at once: run what is registered for the exit, and nothing after it.
 
     A pool of workers that is interrupted while it starts makes the interpreter wait for them
-    forever.
+    forever, libraries in C++ that are interrupted while they start threads abort the process when
+    they are unloaded, and CPython may end with SIGINT, whatever the code.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # CPython ends with SIGINT, whatever the code, if an `exec` of text was interrupted (the import
-    # of a dataclass, say) and no other has run since.
-    exec("pass")
     end_workers()
+    watchdog = Timer(MOST_CLEAN_UP, os._exit, [code])
+    watchdog.daemon = True
+    watchdog.start()
+    with suppress(Exception):
+        atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
-    watchdog = Timer(MOST_CLEAN_UP, os._exit, [code])
-    watchdog.daemon = True  # the interpreter does not wait for it
-    watchdog.start()
-    sys.exit(code)
+    os._exit(code)

@@ -1,0 +1,97 @@
+"""``skauc explain``, ``compare`` and ``drift`` on the table and the model of the other tests."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from program import run
+
+from skauc import load_model
+from skauc.app.tables import read_table
+from skauc.app.workflow.explaining import parse_rows, rows_within
+from skauc.explain import shapley_values
+
+
+def test_contributions_are_those_of_the_model(customers):
+    answer = run("explain", customers.model, customers.test, "--rows", "2,5-6")
+    assert answer.code == 0, answer.err
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    model = load_model(customers.model)
+    frame = read_table(customers.test).iloc[[1, 4, 5]]
+    columns = [name for name in rows[0] if name not in ("row", "score", "mean_score")]
+    expected = shapley_values(model, frame[columns])
+    found = np.array([[float(row[name]) for name in columns] for row in rows])
+    np.testing.assert_allclose(found, expected.values, rtol=1e-9, atol=1e-12)
+    assert [row["row"] for row in rows] == ["2", "5", "6"]
+    total = found.sum(axis=1) + float(rows[0]["mean_score"])
+    np.testing.assert_allclose(total, [float(row["score"]) for row in rows])
+
+
+def test_pieces_json_pages_and_the_highest_scores(customers, monkeypatch):
+    whole = run("explain", customers.model, customers.test, "--json").json["rows"]
+    monkeypatch.setattr("skauc.app.cli.explain.CHUNK_ROWS", 70)
+    pieces = run("explain", customers.model, customers.test, "--json").json["rows"]
+    np.testing.assert_allclose([r["score"] for r in pieces], [r["score"] for r in whole])
+    assert len(whole) == 200
+    top = run("explain", customers.model, customers.test, "--top", 3, "--json").json["rows"]
+    assert [r["score"] for r in top] == pytest.approx(sorted(r["score"] for r in whole)[:-4:-1])
+    page = customers.folder / "explained.html"
+    answer = run(
+        "explain", customers.model, customers.test, "-o", page, "--background", customers.train
+    )
+    assert "Wrote 20 rows" in answer.err
+    assert "exact Shapley values" in page.read_text()
+    assert f"Row {top[0]['row']}<" in page.read_text()
+
+
+def test_bad_rows_say_what_to_write(customers):
+    for text in ("0", "5-2", "a", "1,,2", "-3"):
+        answer = run("explain", customers.model, customers.test, "--rows", text)
+        assert answer.code == 2
+        assert "--rows must be numbers and ranges such as 1,5,10-20" in answer.err
+    answer = run("explain", customers.model, customers.test, "--rows", "500")
+    assert "the table has 200 rows only" in answer.err
+    answer = run("explain", customers.model, customers.test, "--rows", "1", "--top", 2)
+    assert "exclude each other" in answer.err
+    assert rows_within(parse_rows("3,9-12"), 5, 6).tolist() == [3, 4, 5]
+
+
+def test_a_model_compared_with_itself_and_with_a_smaller_one(customers):
+    same = run("compare", customers.model, customers.model, customers.test, "--json").json
+    assert same["test"]["p_value"] == 1
+    assert same["same_label"] == same["shared_top"] == 1
+    smaller, page = customers.folder / "smaller.skauc", customers.folder / "compared.html"
+    options = ("--no-tune", "--n-basis", 1, "--jobs", 1, "-o", smaller)
+    assert run("fit", customers.train, "--target", "churned", *options).code == 0
+    answer = run("compare", customers.model, smaller, customers.test, "-o", page)
+    assert answer.code == 0, answer.err
+    assert "AUC of A minus AUC of B" in answer.out
+    assert page.read_text().count("<polyline") == 4
+    evaluated = run("evaluate", customers.model, customers.test, "--json").json["auc"]["auc"]
+    assert same["auc"][0]["auc"] == pytest.approx(evaluated)
+
+
+def test_drift_finds_the_column_that_changed(customers):
+    answer = run("drift", customers.model, customers.test, "--fail-if", 0.25, "--json")
+    assert answer.code == 0, answer.err
+    assert not any(column["has_shifted"] for column in answer.json["columns"])
+    changed = customers.folder / "changed.csv"
+    frame = customers.frame[500:].copy()
+    numeric = next(name for name in frame if frame[name].dtype.kind == "f")
+    frame[numeric] += 3 * frame[numeric].std()
+    frame.to_csv(changed, index=False)
+    page = customers.folder / "drift.html"
+    answer = run("drift", customers.model, changed, "--fail-if", 0.25, "-o", page)
+    assert answer.code == 3
+    assert f"above 0.25: score, {numeric}." in answer.err
+    assert "shifted" in page.read_text()
+
+
+def test_a_model_without_a_memory_says_so(customers, tmp_path):
+    from skauc import save_model
+
+    path = save_model(load_model(customers.model), tmp_path / "plain.skauc")
+    answer = run("drift", path, customers.test)
+    assert answer.code == 2
+    assert "remembers no distributions" in answer.err

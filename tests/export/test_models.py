@@ -1,0 +1,185 @@
+"""Every kernel, scaling, calibration and step, as C, JavaScript and SQL."""
+
+import numpy as np
+import pytest
+from exported import columns_of, needs_gcc, needs_node, run_c, run_duckdb, run_js
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, StructuralAUC, TablePreprocessor, to_source
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.preprocessing import ArcSinh
+from skauc.unwrapping import unwrap
+
+X, Y = make_classification(120, 5, class_sep=0.7, random_state=0)
+GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+WORDS = np.array(["no", 'it\'s "yes"'])[Y]
+
+
+def small(n_basis=6, **parameters):
+    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+
+
+MODELS = {
+    "rbf": small(),
+    "laplacian": small(kernel="laplacian"),
+    "polynomial": small(kernel="polynomial"),
+    "linear": small(kernel="linear"),
+    "widths": small(gamma=[0.05, 0.5], linear_term=True),
+    "refined": small(refine=5),
+    "ranks": small(scaling="rank", linear_term=True),
+    "axes": small(scaling="normal", rotate=True),
+    "scaled": make_pipeline(RobustScaler(), ArcSinh(), StandardScaler(with_mean=False), small()),
+    "ranges": make_pipeline(MinMaxScaler(), MaxAbsScaler(), small()),
+    "imputed": make_pipeline(StandardScaler(), SimpleImputer(), small()),
+    "sigmoid": CalibratedClassifierCV(small(), ensemble=False),
+    "isotonic": CalibratedClassifierCV(small(), method="isotonic", ensemble=False),
+    "fixed": FixedThresholdClassifier(small(), threshold=0.25),
+    "structural": StructuralAUC(C=0.1),
+    "online": OPAUC(rank=2),
+    "grades": KernelRankSVM(kernel="linear"),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    found = {}
+    for name, model in MODELS.items():
+        labels = {"grades": np.arange(len(X)) % 3}.get(name, WORDS)
+        more = {"qid": np.zeros(len(X), dtype=int)} if name == "grades" else {}
+        found[name] = model.fit(GAPS if name == "imputed" else X, labels, **more)
+    return found
+
+
+def rows_of(name):
+    rows = GAPS if name == "imputed" else np.vstack((X, 20 * X))
+    return rows, {f"x{j}": column for j, column in enumerate(rows.T)}
+
+
+def check(model, rows, scores, probabilities, labels, failed):
+    opened = unwrap(model)
+    expected = opened.classifier.decision_function(opened.transform(rows))
+    assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
+    if opened.calibrator is not None:
+        assert_allclose(probabilities, model.predict_proba(rows)[:, 1], atol=1e-9)
+    if len(model.classes_) == 2:
+        assert_array_equal(labels, model.predict(rows))
+    assert failed == 0
+
+
+@needs_gcc
+def test_c(fitted, tmp_path):
+    """All headers in one program: their names do not clash."""
+    columns = columns_of(fitted["rbf"])
+    for names in (list(set(MODELS) - {"imputed"}), ["imputed"]):
+        headers = {name: to_source(fitted[name], "c", name=name) for name in sorted(names)}
+        rows, values = rows_of(names[0])
+        for name, found in run_c(tmp_path, headers, columns, values).items():
+            scores, probabilities, codes, failed = found
+            labels = np.asarray(fitted[name].classes_)[codes.astype(int)]
+            check(fitted[name], rows, scores, probabilities, labels, failed)
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "name", ["laplacian", "polynomial", "linear", "imputed", "fixed", "grades"]
+)
+def test_js(fitted, name, tmp_path):
+    rows, values = rows_of(name)
+    answers, failed = run_js(tmp_path, to_source(fitted[name], "js"), values)
+    scores, probabilities, labels = zip(*answers, strict=True)
+    check(fitted[name], rows, scores, probabilities, labels, failed)
+
+
+@pytest.mark.parametrize("name", ["laplacian", "polynomial", "linear", "axes", "imputed", "grades"])
+def test_sql(fitted, name):
+    rows, values = rows_of(name)
+    script = to_source(fitted[name], "sql")
+    check(fitted[name], rows, *run_duckdb(script, values, columns_of(fitted[name])))
+
+
+@needs_node
+def test_a_row_that_javascript_refuses(fitted, tmp_path):
+    ask = """(() => { try { m.score(FOUND); } catch (error) { return error.message; } })()"""
+    given = {
+        "{}": 'The row has no column "x0". Use null for a missing value.',
+        "{ ...row, x1: null }": 'Column "x1" must have a value; got null.',
+        '{ ...row, x2: "3" }': 'Column "x2" takes a number or null; got "3".',
+    }
+    values = {name: column[:1] for name, column in rows_of("rbf")[1].items()}
+    asks = ", ".join(ask.replace("FOUND", row) for row in given)
+    ((messages,), _) = run_js(tmp_path, to_source(fitted["rbf"], "js"), values, f"[{asks}]")
+    assert messages == list(given.values())
+
+
+def test_what_cannot_be_exported():
+    def fitted(*steps):
+        return make_pipeline(*steps).fit(X, Y)
+
+    nul = TablePreprocessor(category=["x"])
+    table = {"x": ["a\0b", "c"] * 20}
+    cases = [
+        (small(kernel=rbf_kernel).fit(X, Y), "`kernel` is a function .* Use one of the kernels"),
+        (fitted(PCA(2), small()), "The step PCA cannot be .* Use a TablePreprocessor .* to ONNX"),
+        (
+            fitted(SimpleImputer(add_indicator=True), small()),
+            "SimpleImputer cannot .*add_indicator",
+        ),
+        (fitted(MinMaxScaler(clip=True), small()), "MinMaxScaler cannot .* Set clip=False"),
+        (CalibratedClassifierCV(small(), cv=2).fit(X, Y), "mean of 2 calibrated .*ensemble=False"),
+        (LogisticRegression().fit(X, Y), "LogisticRegression does not hold an estimator of skauc"),
+    ]
+    for model, message in cases:
+        with pytest.raises(InvalidParameterError, match=message):
+            to_source(model, "js")
+    import pandas as pd
+
+    model = make_pipeline(nul, small(2)).fit(pd.DataFrame(table), [0, 1] * 20)
+    for language, message in (("c", "column 'x' has a string .*C cannot"), ("sql", "SQL cannot")):
+        with pytest.raises(InvalidDataError, match=message):
+            to_source(model, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "options", "message"),
+    [
+        ("pdf", {}, "`language` must be one of 'c', 'sql', 'js', 'd.ts', 'html'; got 'pdf'"),
+        ("c", {"precision": "half"}, "`precision` must be one of 'double', 'float', 'int8'; got"),
+        ("sql", {"dialect": "oracle"}, "`dialect` must be one of 'duckdb', 'sqlite', .*; got"),
+        ("js", {"precision": "float"}, "`precision` is for language='c'; got 'float' and .*'js'"),
+        ("c", {"table": "rows"}, "`table` is for language='sql'; got 'rows' and language='c'"),
+        ("sql", {"table": "Model"}, "`name` and `table` must differ; got 'model' twice"),
+        ("c", {"name": "my model"}, "`name` must begin with a letter .*; got 'my model'"),
+        ("c", {"labels": ["yes"]}, "`labels` must be two names; got"),
+    ],
+)
+def test_wrong_parameters(fitted, language, options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        to_source(fitted["rbf"], language, **options)
+
+
+def test_a_model_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        to_source(small(), "c")
+
+
+def test_the_hash_is_that_of_the_model():
+    """The same in all languages and runs, another for another model."""
+
+    def digest(model, language):
+        found = to_source(model, language).partition("SHA-256")[2].lstrip('": ')
+        return found[:64]
+
+    first, again, other = small().fit(X, Y), small().fit(X, Y), small(5).fit(X, Y)
+    hashes = {digest(first, language) for language in ("c", "sql", "js", "html")}
+    assert hashes == {digest(again, "c")}
+    assert digest(other, "c") not in hashes

@@ -1,0 +1,77 @@
+"""The output ``contributions`` of ONNX graphs against `shapley_values`."""
+
+import numpy as np
+import onnx
+import onnxruntime
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skauc import SparseKernelAUC, TablePreprocessor, to_onnx
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.explain import shapley_values
+
+X, Y = make_classification(200, 6, class_sep=0.7, random_state=0)
+
+
+def run(graph, inputs):
+    onnx.checker.check_model(graph)
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, inputs), strict=True))
+
+
+MODELS = {
+    "rbf": SparseKernelAUC(8, gamma=[0.05, 0.5], random_state=0),
+    "laplacian": SparseKernelAUC(8, kernel="laplacian", random_state=0),
+    "linear": SparseKernelAUC(3, kernel="linear", random_state=0),
+    "ranks": SparseKernelAUC(8, scaling="rank", linear_term=True, refine=2, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_values_are_exact(name):
+    model = make_pipeline(StandardScaler(), MODELS[name]).fit(X, Y)
+    graph = to_onnx(model, precision="float64", contributions=X[7:8])
+    out = run(graph, {"X": np.vstack((X[:20], 50 * X[:1]))})
+    expected = shapley_values(model, np.vstack((X[:20], 50 * X[:1])), X[7:8])
+    np.testing.assert_allclose(out["contributions"], expected.values, rtol=0, atol=1e-10)
+    facts = {each.key: each.value for each in graph.metadata_props}
+    assert float(facts["base_value"]) == pytest.approx(expected.base_values[0], abs=1e-12)
+
+
+def test_tables_have_one_value_per_column():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"colour": rng.choice(["red", "green"], 150), "size": rng.normal(size=150)}
+    )
+    y = (frame["colour"] == "red") + frame["size"] > 0.7
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(6, random_state=0)).fit(frame, y)
+    graph = to_onnx(model, contributions=True)
+    inputs = {
+        "colour": frame[["colour"]].to_numpy().astype(object)[:9],
+        "size": frame[["size"]].to_numpy()[:9],
+    }
+    out = run(graph, inputs)
+    facts = {each.key: each.value for each in graph.metadata_props}
+    assert facts["columns"].split("\n") == ["colour", "size"]
+    total = out["contributions"].sum(axis=1) + float(facts["base_value"])
+    np.testing.assert_allclose(total, out["scores"].ravel(), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("model", "row", "message"),
+    [
+        (SparseKernelAUC(4, random_state=0), X[:2], "must be one row; got 2"),
+        (SparseKernelAUC(4, kernel="polynomial", random_state=0), True, "not a product"),
+        (make_pipeline(PCA(3), SparseKernelAUC(4, random_state=0)), X[:1], "such as PCA"),
+    ],
+)
+def test_what_has_no_contributions(model, row, message):
+    with pytest.raises((InvalidDataError, InvalidParameterError), match=message):
+        to_onnx(model.fit(X, Y), contributions=row)

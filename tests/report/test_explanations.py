@@ -1,0 +1,96 @@
+"""Explanations in the report: rows, effects, slices, rows far from the centres, prototypes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from skauc import SparseKernelAUC, TablePreprocessor
+from skauc.explain import partial_dependence, shapley_values
+from skauc.metrics import auc
+from skauc.report import make_report_content, render_report
+from skauc.report.missing import Missing
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(0)
+    n = 1200
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=n),
+            "group": rng.choice(["north", "south"], n),
+            "noise": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+        }
+    )
+    # Sizes mean nothing in the south.
+    y = frame["size"] * (frame["group"] == "north") + 0.5 * rng.normal(size=n) > 0.4
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(8, random_state=0))
+    model.fit(frame[:600], y[:600])
+    test = frame[600:].reset_index(drop=True)
+    test.loc[7, "size"] = 30.0  # far from every training row
+    y = y[600:].to_numpy()
+    content = make_report_content(
+        model, test, y, X_train=frame[:600], y_train=model.predict(frame[:600])
+    )
+    return model, test, y, content
+
+
+def test_leading_rows_are_explained_in_the_words_of_the_table(made):
+    model, test, y, content = made
+    scores = model.decision_function(test)
+    shown = content.explained
+    first = shown.rows[0]
+    assert first.number == np.argmax(scores) + 1
+    assert first.score == pytest.approx(scores.max())
+    total = sum(part.step for part in first.contributions) + first.others + shown.base_value
+    assert total == pytest.approx(scores.max())
+    misses = [row for row in shown.rows if row.why == "worst miss"]
+    assert misses[0].number - 1 == np.flatnonzero(y)[np.argmin(scores[y])]
+    assert {part.cell for part in first.contributions} & {"north", "south"}
+    expected = shapley_values(model, test[:5]).values
+    np.testing.assert_allclose(content.lookup.steps[:5], expected, rtol=1e-3, atol=1e-6)
+
+
+def test_effects_are_partial_dependences(made):
+    model, test, _, content = made
+    for shape in content.shapes.shapes:
+        effect = partial_dependence(model, test, shape.name, n_points=40).effect
+        np.testing.assert_allclose(shape.effects, effect)
+        assert 0 <= min(shape.positions) <= max(shape.positions) <= 1
+
+
+def test_the_slice_that_is_ranked_badly_is_found(made):
+    model, test, y, content = made
+    south = next(each for each in content.slices.slices if each.part == "south")
+    mask = (test["group"] == "south").to_numpy()
+    assert south.auc == pytest.approx(auc(y[mask], model.decision_function(test[mask])))
+    assert south.is_worse
+    assert south.n_rows == mask.sum()
+    assert [each.auc for each in content.slices.slices] == sorted(
+        each.auc for each in content.slices.slices
+    )
+    assert any(each.part == "missing" for each in content.slices.slices)
+
+
+def test_far_rows_and_prototypes(made):
+    _, _, _, content = made
+    assert content.far.rows[0][0] == 8
+    assert content.far.n_far < 30
+    assert len(content.prototypes.centres) == 8
+    assert content.prototypes.columns[0] in ("size", "group")
+    groups = {
+        row.values[content.prototypes.columns.index("group")] for row in content.prototypes.centres
+    }
+    assert groups <= {"north", "south"}
+
+
+def test_other_models_have_no_explanations_and_pages_are_rendered(made):
+    _, test, y, content = made
+    assert "Explain row" in render_report(content)
+    X = test[["size"]].to_numpy()
+    other = make_report_content(LogisticRegression().fit(X, y), X, y)
+    for part in (other.explained, other.shapes, other.lookup, other.far, other.prototypes):
+        assert isinstance(part, Missing)
+    assert "Explain row" not in render_report(other)
