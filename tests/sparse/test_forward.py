@@ -41,6 +41,7 @@ def case(engine_case, request):
     counted = cell[toy.positive][:, None] < cell[~toy.positive]
     return SimpleNamespace(
         toy=toy,
+        grams=[rbf_kernel(toy.X, gamma=kernel.gamma) for kernel in WIDTHS],
         loss_hessian=oracles.hessian(counted, toy.positive, toy.weights),
         residual=oracles.residual(point.state.scores, toy.positive, toy.weights),
         objective=objective,
@@ -56,9 +57,7 @@ def quadratic(case, chosen):
     toy, C_pair = case.toy, case.objective.C_pair
     pool = zip(case.candidates.indices[chosen], case.candidates.widths[chosen], strict=True)
     centres = [*CENTRES, *pool]
-    kernel_columns = np.column_stack(
-        [rbf_kernel(toy.X, toy.X[[i]], gamma=WIDTHS[width].gamma)[:, 0] for i, width in centres]
-    )
+    kernel_columns = np.column_stack([case.grams[width][:, i] for i, width in centres])
     rows, widths = np.array(centres).T
     factor = np.linalg.cholesky(kernel_columns[rows] * (widths[:, None] == widths))
     columns = np.hstack((0.3 * toy.X, np.linalg.solve(factor, kernel_columns.T).T))
