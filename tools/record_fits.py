@@ -166,10 +166,10 @@ class InterruptedKernel:
 PLAIN = {"refine": False, "linear_term": False, "selection": Selection(n_rows=None)}
 
 
-def sparse_auc(data: str, parameters: dict | None = None, **options) -> Fit:
+def sparse_auc(data: str, parameters: dict | None = None, *options, **more) -> Fit:
     """Return a fit of `SparseKernelAUC`. Without parameters it has the defaults."""
     own = {} if parameters is None else {**PLAIN, **parameters}
-    return Fit("SparseKernelAUC", data, own, **options)
+    return Fit("SparseKernelAUC", data, own, *options, **more)
 
 
 search = partial(Fit, "SparseKernelAUCCV")
