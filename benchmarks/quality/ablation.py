@@ -5,8 +5,8 @@
 
 SETTINGS.json maps a name to the parameters of `SparseKernelAUC`; the key "constants" may hold
 module constants to replace, by their full names; with the key "search" they are those of
-`SparseKernelAUCCV`. A setting that is a string names a classifier of
-scikit-learn ("logistic", "boosting"). Each table is cut into stratified folds; the features are
+`SparseKernelAUCCV`. A setting that is a string names a peer: "logistic", "boosting" (both of
+scikit-learn), "lightgbm" or "xgboost". Each table is cut into stratified folds; the features are
 prepared by `TablePreprocessor` and standardised on the training rows. Every fit uses one thread.
 Finished lines are not computed again.
 """
@@ -69,17 +69,31 @@ def prepare(X, y, train, test):
     return [scaler.transform(part) for part in dense]
 
 
-def make(setting, y, seed: int):
-    """Return the classifier of a setting."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
+def make_peer(name: str, seed: int):
+    """Return another classifier with its defaults, on one thread."""
+    if name == "logistic":
+        from sklearn.linear_model import LogisticRegression
 
+        return LogisticRegression(max_iter=1000)
+    if name == "boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(random_state=seed)
+    if name == "lightgbm":
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(n_jobs=1, random_state=seed, verbose=-1)
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(n_jobs=1, random_state=seed)
+
+
+def make(setting, seed: int):
+    """Return the classifier of a setting."""
     from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 
-    if setting == "logistic":
-        return LogisticRegression(max_iter=1000)
-    if setting == "boosting":
-        return HistGradientBoostingClassifier(random_state=seed)
+    if isinstance(setting, str):
+        return make_peer(setting, seed)
     setting = dict(setting)
     if setting.pop("search", False):
         return SparseKernelAUCCV(random_state=seed, n_jobs=1, **setting)
@@ -110,7 +124,7 @@ def run(table: str, fold: int, n_folds: int, settings: dict, done: set) -> list[
             for full in (setting.get("constants", {}) if isinstance(setting, dict) else {})
         }
         started = time.process_time()
-        model = make(setting, y[train], fold).fit(A, y[train])
+        model = make(setting, fold).fit(A, y[train])
         seconds = time.process_time() - started
         score = getattr(model, "decision_function", None)
         scores = score(B) if score else model.predict_proba(B)[:, 1]

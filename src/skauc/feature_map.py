@@ -25,8 +25,8 @@ from skauc.support import cached_property, quiet_overflow
 SCALINGS = (None, "rank", "normal")
 # Number of knots of each feature's map.
 N_KNOTS = 100
-# Relative difference of values below which they are the same to ranks.
-_SAME = 1e-12
+# Values that are no further apart than this many neighbouring floats are the same to ranks.
+_SAME = 4
 # Number of rows that knots and axes are computed from.
 DECIDING_ROWS = 100_000
 
@@ -205,8 +205,9 @@ def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
     values = column[order[np.minimum(places, len(order) - 1)]]
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
+    nearest = np.spacing(np.maximum(np.abs(values[1:]), np.abs(values[:-1])))
     with quiet_overflow():
-        is_new = np.diff(values) > _SAME * np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+        is_new = np.diff(values) > _SAME * nearest
     values = values[np.maximum.accumulate(np.where(np.append(True, is_new), np.arange(N_KNOTS), 0))]
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     half_steps = (2 * first + counts - 1).astype(np.uint8)

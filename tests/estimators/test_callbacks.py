@@ -38,10 +38,13 @@ def make(n_basis=8, **parameters):
 # -- either way -------------------------------------------------------------------------------
 
 
-def test_there_is_one_task_per_added_centre():
+@pytest.mark.parametrize(
+    ("selection", "sizes"), [("orthogonal", [1, 2, 4, 5, 8]), ("greedy", [*range(1, 9)])]
+)
+def test_there_is_one_task_per_size_of_the_basis(selection, sizes):
     listener = Listener()
-    make().set_callbacks(listener).fit(X, y)
-    assert [model.n_basis_ for model in listener.models] == list(range(1, 9))
+    make(selection=selection).set_callbacks(listener).fit(X, y)
+    assert [model.n_basis_ for model in listener.models] == sizes
 
 
 @pytest.mark.parametrize("refine", [3, True])
@@ -60,14 +63,15 @@ def test_there_is_one_task_per_step_of_refinement(callback, refine):
 
     counter = Counter()
     model = make(16, refine=refine).set_callbacks(counter).fit(X, y)
-    assert counter.tasks.count("centre") == 16
+    sizes = [1, 2, 4, 5, 8, 11, 16]
+    assert counter.tasks.count("centre") == len(sizes)
     n_sizes = sum(record.is_refined for record in model.path_)
     assert n_sizes > 1
-    assert "refinement step" in counter.tasks[: counter.tasks.index("centre", 15)]
+    assert counter.tasks[:4] == ["centre"] * 3 + ["refinement step"]
     assert counter.tasks[-1] == "refinement step"
     assert counter.totals == sorted(counter.totals, reverse=True)
     assert counter.totals[0] >= len(counter.tasks)
-    assert refine is True or counter.totals[0] == 16 + 2 * (n_sizes - 1) + 6
+    assert refine is True or counter.totals[0] == len(sizes) + 2 * (n_sizes - 1) + 3
 
 
 def test_lines_are_printed_during_refinement(monkeypatch, capsys):
@@ -106,17 +110,26 @@ def test_callbacks_do_not_change_the_fit():
     assert_array_equal(watched.dual_coef_, make().fit(X, y).dual_coef_)
 
 
-@pytest.mark.parametrize("size", [1, 7])
-def test_the_answer_true_ends_the_fit_with_a_retrained_model(size):
+@pytest.mark.parametrize(
+    ("selection", "size"), [("orthogonal", 1), ("orthogonal", 5), ("exact", 7)]
+)
+def test_the_answer_true_ends_the_fit_with_a_retrained_model(selection, size):
     listener = Listener(stop_at(size))
-    model = make().set_callbacks(listener).fit(X, y)
-    assert len(listener.models) == model.n_basis_ == model.path_[-1].n_basis == size
-    assert_allclose(model.decision_function(X), make(size).fit(X, y).decision_function(X))
+    fixed = {"selection": selection, "refine": False}
+    model = make(**fixed).set_callbacks(listener).fit(X, y)
+    assert listener.models[-1].n_basis_ == model.n_basis_ == model.path_[-1].n_basis == size
+    assert_allclose(model.decision_function(X), make(size, **fixed).fit(X, y).decision_function(X))
+
+
+def test_a_fit_that_was_stopped_is_refined():
+    model = make(refine=3).set_callbacks(Listener(stop_at(2))).fit(X, y)
+    assert model.n_basis_ == 2
+    assert model.path_[-1].is_refined
 
 
 def test_any_of_several_callbacks_can_end_the_fit():
-    first, second = Listener(stop_at(5)), Listener(stop_at(3))
-    assert make().set_callbacks(first, second).fit(X, y).n_basis_ == 3
+    first, second = Listener(stop_at(5)), Listener(stop_at(4))
+    assert make().set_callbacks(first, second).fit(X, y).n_basis_ == 4
     assert len(first.models) == len(second.models) == 3
 
 
@@ -145,7 +158,7 @@ def test_the_last_model_reported_is_the_fitted_one(callback, early_stopping):
     assert_array_equal(listener.final.decision_function(X), model.decision_function(X))
 
 
-@pytest.mark.parametrize("react", [stop_at(3), interrupt_at(3), stop_at(99)])
+@pytest.mark.parametrize("react", [stop_at(4), interrupt_at(4), stop_at(99)])
 def test_callbacks_are_always_torn_down(callback, react):
     listener = Listener(react)
     with contextlib.suppress(KeyboardInterrupt):
@@ -172,7 +185,8 @@ def test_progress_bar_of_a_search_over_a_pipeline(callback, capsys):
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 2, 200)], ids=["1", "weights"])
 def test_score_monitor(callback, weights):
     monitor = callback.ScoringMonitor(scoring=["roc_auc", "balanced_accuracy"])
-    model = make(selection=Selection(retrain="always")).set_callbacks(monitor).fit(X, y, weights)
+    model = make(selection=Selection(retrain="always"), refine=False)
+    model.set_callbacks(monitor).fit(X, y, weights)
     rows = monitor.get_logs().data
     scores = [row["roc_auc"] for row in rows if row["task_name"] == "centre"]
     stages = model.staged_decision_function(X)
@@ -197,7 +211,8 @@ def test_score_monitor_inside_a_search_over_a_pipeline(callback):
 @without_api
 def test_a_plain_callback_hears_the_model_and_how_far_it_is():
     heard = []
-    make(3).set_callbacks(lambda *arguments: heard.append(arguments)).fit(X, y)
+    model = make(3, refine=False)
+    model.set_callbacks(lambda *arguments: heard.append(arguments)).fit(X, y)
     assert [(done, of) for _, done, of in heard] == [(1, 3), (2, 3), (3, 3)]
     assert [model.n_basis_ for model, _, _ in heard] == [1, 2, 3]
 

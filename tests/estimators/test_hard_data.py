@@ -54,7 +54,7 @@ def many_rows(use_sizes):
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_the_basis_ends_when_no_independent_row_is_left(selection):
     rows, labels = np.tile(X[:10], (4, 1)), np.tile(y[:10], 4)
-    model = make(100, selection=selection, gamma=0.5)
+    model = make(100, selection=selection, gamma=0.5, refine=False)
     assert training_auc(model, rows, labels) == 1.0
     assert model.n_basis_ == len(np.unique(model.basis_vectors_, axis=0)) <= 10
 
@@ -67,11 +67,19 @@ def test_rows_that_are_all_equal_cannot_be_ranked(selection):
 
 
 def test_duplicated_rows_give_the_model_of_a_larger_c():
-    model = make(selection=Selection(n_candidates=1000)).fit(np.tile(X, (2, 1)), np.tile(y, 2))
-    assert_allclose(
-        model.decision_function(X),
-        make(C=2, selection=Selection(n_candidates=1000)).fit(X, y).decision_function(X),
-    )
+    fixed = {"selection": Selection(n_candidates=1000), "refine": False}
+    model = make(**fixed).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    expected = make(C=2, **fixed).fit(X, y).decision_function(X)
+    assert_allclose(model.decision_function(X), expected)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_weights_are_repetitions(refine):
+    """All rows are candidates, and nothing is sampled."""
+    weights = np.random.default_rng(0).integers(0, 4, size=200)
+    model = make(refine=refine, selection=Selection(n_candidates=1000))
+    repeated = model.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).decision_function(X)
+    assert_allclose(model.fit(X, y, weights).decision_function(X), repeated, atol=1e-6)
 
 
 def test_the_same_row_in_both_classes():
@@ -106,9 +114,12 @@ def test_two_rows(selection):
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_fewer_rows_than_basis_functions_and_candidates(selection):
-    model = make(64, selection=Selection(selection, n_candidates=100), gamma=1.0)
+    options = {"selection": Selection(selection, n_candidates=100), "gamma": 1.0}
+    model = make(64, refine=False, **options)
     assert training_auc(model, X[:20], y[:20]) == 1.0
     assert model.n_basis_ <= 20
+    # A row that a refined centre has left can be chosen again.
+    assert training_auc(make(64, refine=1, **options), X[:20], y[:20]) == 1.0
 
 
 def test_one_row_can_be_the_centre_of_two_widths():

@@ -272,7 +272,7 @@ class SparseKernelAUC(PathClassifier):
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
             self.background_ = summarise(rows, getattr(plan.feature_map, "ranks", None))
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
-            log = FitLog(self, self.n_basis, plan.most_steps, report)
+            log = FitLog(self, plan.grown_sizes(), plan.most_steps, report)
             try:
                 path = fit_path(
                     mapped,

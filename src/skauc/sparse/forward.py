@@ -119,8 +119,9 @@ def select_forward(curvature, slopes, gram, smallest, n_most):
         best, most = -1, 0.0
         for q in range(n_all):
             if is_free[q] and gram[q, q] > smallest[q]:
-                # The curvature is at least the squared norm of the rest, but for rounding.
-                gain = slopes[q] ** 2 / max(curvature[q, q], gram[q, q])
+                # The curvature is at least the squared norm of the rest, but for rounding. The
+                # smaller the rest, the larger the rounding error: it must not decide ties.
+                gain = slopes[q] ** 2 / (max(curvature[q, q], gram[q, q]) + smallest[q])
                 # Centres without a gain are chosen, too: the basis has the size that was asked for.
                 if best < 0 or gain > most * (1.0 + TIE):
                     best, most = q, gain

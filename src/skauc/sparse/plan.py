@@ -265,6 +265,17 @@ class Plan:
             size = max(LEAST_PURSUED_ROWS, ROWS_PER_CENTRE * parameters.n_basis)
         return None if size is None or n_rows <= int(size) else int(size)
 
+    def grown_sizes(self) -> list[int]:
+        """Return the sizes of a basis that grows to its end, in ascending order.
+
+        "orthogonal" adds all centres up to the next retraining at once, other rules one by one.
+        """
+        parameters, selection = self.parameters, self.parameters.selection
+        if selection.rule != "orthogonal":
+            return list(range(1, parameters.n_basis + 1))
+        ends = refined_sizes(parameters.n_basis) if parameters.refine else [parameters.n_basis]
+        return sorted(set().union(*(retraining_sizes(selection.retrain, end) for end in ends)))
+
     @property
     def most_steps(self) -> int:
         """The largest number of steps that all refinements take together."""

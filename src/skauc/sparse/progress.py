@@ -85,19 +85,19 @@ class PathPrinter(Printer):
 
 
 class FitLog:
-    """Tells callbacks and standard output about the centres and the refinement steps of a fit.
+    """Tells callbacks and standard output about the sizes and the refinement steps of a fit.
 
-    There is one task per centre and one per step. A refinement that ends early has fewer steps, so
-    the number of tasks is corrected on the way.
+    There is one task per size that the basis grows to ("centre"), and one per step. A refinement
+    that ends early has fewer steps, so the number of tasks is corrected on the way.
     """
 
-    def __init__(self, estimator, n_basis: int, most_steps: int, start_reporting: Callable):
+    def __init__(self, estimator, sizes: list[int], most_steps: int, start_reporting: Callable):
         self._printer = PathPrinter(type(estimator).__name__, estimator.verbose)
-        self._reporter: Reporter = start_reporting(n_basis + most_steps)
-        self._n_basis, self._n_done, self._n_later_steps = n_basis, 0, most_steps
+        self._reporter: Reporter = start_reporting(len(sizes) + most_steps)
+        self._sizes, self._n_done, self._n_later_steps = sizes, 0, most_steps
 
     def centre(self, path: Path) -> bool:
-        """Report one more centre; return whether a callback asks to stop."""
+        """Report a larger basis; return whether a callback asks to stop."""
         self._printer(path)
         self._count(path, 0)
         return self._reporter.task("centre", path.attributes)
@@ -113,8 +113,8 @@ class FitLog:
     def _count(self, path: Path, n_steps: int) -> None:
         """Count a task, with so many steps left of this refinement at most."""
         self._n_done += 1
-        n_centres = self._n_basis - max(path.models)
-        self._reporter.expect(self._n_done + n_centres + n_steps + self._n_later_steps)
+        n_larger = sum(size > max(path.models) for size in self._sizes)
+        self._reporter.expect(self._n_done + n_larger + n_steps + self._n_later_steps)
 
     def end(self, path: Path) -> None:
         """Report the fitted model."""

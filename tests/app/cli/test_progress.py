@@ -42,14 +42,15 @@ def test_a_callback_reads_what_an_estimator_offers():
     assert state.detail == "rank scaling"
 
 
-def test_a_fit_counts_its_centres():
+def test_a_fit_counts_its_sizes_and_its_steps():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     state = StageProgress("Fitting")
-    model = SparseKernelAUC(5, random_state=0)
+    model = SparseKernelAUC(5, refine=2, random_state=0)
     model.set_callbacks(Tick(state))
     model.fit(X, X[:, 0] > 0.5)
-    assert (state.n_done, state.n_tasks) == (5, 5)
+    # The sizes 1, 2, 4 and 5, and two steps.
+    assert (state.n_done, state.n_tasks) == (6, 6)
 
 
 def test_a_line_every_few_seconds_without_a_terminal(monkeypatch, capsys):
