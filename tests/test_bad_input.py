@@ -303,7 +303,7 @@ PARAMETERS = {
         "n_basis": integer("Set `n_basis` to the size of model you want"),
         "linear_term": boolean(),
         "early_stopping": boolean(),
-        "refine": (("no", 0, -3, 2.5, None), "must be True, False or a number of steps of at leas"),
+        "refine": (("no", 0, -3, 2.5, None), "must be 'auto', True, False or a number of steps of"),
         "selection": ((None, 3), "must be"),
         "engine": choice("auto", "cpu", "gpu", "cluster"),
         "tol": positive("1e-4 is"),

@@ -137,9 +137,9 @@ def test_precision_is_kept():
 def test_the_estimator_scores_its_scaled_rows(word):
     X = skewed()
     y = X[:, 0] * X[:, 1] > 1
-    model = SparseKernelAUC(8, scaling=word, linear_term=True, random_state=0).fit(X, y)
+    model = SparseKernelAUC(8, scaling=word, refine=False, random_state=0).fit(X, y)
     scaled = model.scaling_.transform(X)
-    plain = SparseKernelAUC(8, linear_term=True, random_state=0).fit(scaled, y)
+    plain = SparseKernelAUC(8, refine=False, random_state=0).fit(scaled, y)
     assert_allclose(model.decision_function(X), plain.decision_function(scaled), atol=1e-8)
     assert_array_equal(model.basis_vectors_, scaled[model.basis_indices_])
     assert_allclose(list(model.staged_decision_function(X))[-1], model.decision_function(X))
@@ -192,7 +192,9 @@ def test_axes_are_those_of_the_weighted_covariance(seed, n_features):
 def test_a_turn_alone_changes_no_kernel():
     X = correlated()
     y = X[:, 0] > X[:, 1]
-    plain, turned = (SparseKernelAUC(8, rotate=turn, random_state=0) for turn in (False, True))
+    plain, turned = (
+        SparseKernelAUC(8, rotate=turn, refine=False, random_state=0) for turn in (False, True)
+    )
     scores = [model.fit(X, y).decision_function(X) for model in (plain, turned)]
     assert_array_equal(plain.basis_indices_, turned.basis_indices_)
     assert_allclose(*scores, atol=1e-4)

@@ -59,7 +59,7 @@ def test_models_come_back_to_the_last_bit(name):
 @pytest.mark.parametrize("convert", [np.float64, np.float32, sparse.csr_array])
 def test_models_of_a_generation_share_their_centres(convert):
     rows = X.astype(convert) if convert is not sparse.csr_array else convert(X)
-    models, _ = fitted(rows)
+    models, _ = fitted(rows, refine=False)
     back = models_from_arrays(*through_a_file(models), 5)
     parts = [getattr(each.centres, "data", None) for each in back]
     parts = parts if convert is sparse.csr_array else [each.centres for each in back]

@@ -22,21 +22,12 @@ from skauc import (
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 
 BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
-SMALL_SEARCH = {
-    "Cs": [1.0, 10.0],
-    "gammas": ["scale"],
-    "n_basis": 4,
-    "linear_term": False,
-    "refine": False,
-    "cv": 2,
-    "random_state": 0,
-}
 
 
 @parametrize_with_checks(
     [
         SparseKernelAUC(n_basis=16),
-        SparseKernelAUCCV(**SMALL_SEARCH),
+        SparseKernelAUCCV(n_basis=4, effort="quick", cv=2, random_state=0),
         KernelRankSVM(),
         StructuralAUC(),
         OAM(),

@@ -26,7 +26,7 @@ class PositiveLabelWarning(UserWarning):
 
 
 class ConstantScoresWarning(UserWarning):
-    """All rows have the same score because every row is far from every centre of the model."""
+    """Every row is far from every centre, so that all scores are equal or from the linear part."""
 
 
 class FitInterruptedError(KeyboardInterrupt):

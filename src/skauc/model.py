@@ -103,8 +103,7 @@ class Model:
 class PathRecord:
     """One retraining: the size of the basis, how good the model was, and the model itself.
 
-    ``is_refined`` is True if refinement was tried at this size. The model is then the refined one,
-    unless the model before it was better on the validation rows.
+    ``is_refined`` is True if the centres were refined at this size.
     """
 
     n_basis: int

@@ -42,7 +42,7 @@ def test_a_fit_of_mapped_rows_equals_that_of_an_array(mapped, y, settings):
 
 @pytest.mark.parametrize("refine", [False, True])
 def test_neither_fit_nor_scores_read_the_file_into_memory(mapped, y, refine):
-    """A fit takes two samples of 4,000 rows, or one of 8,000 and its columns, and its columns."""
+    """Besides its columns, a fit takes samples of at most 8,000 rows."""
     wide = np.lib.stride_tricks.as_strided(mapped, (N_ROWS - 100, 800), (32, 4))
     model = SparseKernelAUC(
         4, refine=refine, selection=Selection(n_candidates=10), scaling=None, random_state=0

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from skauc.losses import pairs
 from skauc.losses.graded_pairs import PairLoss, Preferences, pairwise_accuracy
-from skauc.rank_svm.queries import compare
+from skauc.rank_svm.queries import make_queries
 
 settings.register_profile("skauc-preferences", deadline=None, max_examples=60)
 quick = settings.get_profile("skauc-preferences")
@@ -35,7 +35,7 @@ def rankings(draw, most_grades=5):
 
 def prepare(scores, grades, qid, weights):
     """The preferences, and the columns of the rows that have a partner."""
-    queries = compare(grades, weights, qid)
+    queries = make_queries(grades, weights, qid)
     kept = queries.indices
     preferences = Preferences(queries.bounds, queries.grades, queries.weights)
     return preferences, (scores[kept], grades[kept], qid[kept], weights[kept])

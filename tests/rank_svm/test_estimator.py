@@ -35,6 +35,15 @@ def objective(model, rows, grades, qid, weights, gram):
     return 0.5 * beta @ gram @ beta + 0.5 * C_pair * loss
 
 
+PLAIN = {"linear_term": False, "refine": False, "tol": 1e-9}
+
+
+def sparse_units(weights):
+    """The C of `SparseKernelAUC`, where C_pair = C / (p + n), for C = 1 of `KernelRankSVM`."""
+    positive, negative = weights[y == 1].sum(), weights[y == 0].sum()
+    return (positive + negative) ** 2 / (positive * negative)
+
+
 # -- the optimum ------------------------------------------------------------------------------
 
 
@@ -44,11 +53,11 @@ def objective(model, rows, grades, qid, weights, gram):
     ids=["plain", "laplacian", "weighted"],
 )
 def test_the_objective_is_that_of_the_sparse_model_with_every_row(C, kernel, weights):
-    options = {"C": C, "kernel": kernel, "gamma": 0.5}
-    full = KernelRankSVM(**options).fit(X, y, sample_weight=weights)
-    every_row = SparseKernelAUC(
-        150, selection=Selection("random", retrain="doubling"), tol=1e-9, **options
-    )
+    options = {"kernel": kernel, "gamma": 0.5}
+    full = KernelRankSVM(C=C, **options).fit(X, y, sample_weight=weights)
+    selection = Selection("random", retrain="doubling")
+    C_sparse = C * sparse_units(np.ones(150) if weights is None else weights)
+    every_row = SparseKernelAUC(150, C=C_sparse, selection=selection, **PLAIN, **options)
     every_row.fit(X, y, weights)
     assert every_row.n_basis_ == 150
     assert_allclose(full.objective_, every_row.path_[-1].objective, rtol=1e-4)
@@ -56,7 +65,8 @@ def test_the_objective_is_that_of_the_sparse_model_with_every_row(C, kernel, wei
 
 def test_the_ranking_is_that_of_the_sparse_model_with_every_row():
     full = KernelRankSVM(gamma=0.5, tol=1e-6).fit(X, y)
-    sparse_model = SparseKernelAUC(150, gamma=0.5, selection="random", tol=1e-9).fit(X, y)
+    C = sparse_units(np.ones(150))
+    sparse_model = SparseKernelAUC(150, C=C, gamma=0.5, selection="random", **PLAIN).fit(X, y)
     difference = full.decision_function(X) - sparse_model.decision_function(X)
     assert_allclose(difference, difference[0], atol=1e-2)
     assert_allclose(full.score(X, y), sparse_model.score(X, y), atol=1e-3)

@@ -14,7 +14,7 @@ from skauc.engines.gram_matrix import GramMatrix
 from skauc.kernels import RBF
 from skauc.losses.graded_pairs import Preferences
 from skauc.rank_svm.problem import POLISHING_LOSS, RankingProblem, fit_ranking, solve
-from skauc.rank_svm.queries import compare
+from skauc.rank_svm.queries import make_queries
 
 GAMMA = 0.4
 
@@ -31,7 +31,7 @@ class Case:
         self.weights = rng.uniform(0.5, 2.0, n_rows)
         self.gram = rbf_kernel(self.X, gamma=GAMMA)
         self.C_pair = C_pair
-        queries = compare(self.grades, self.weights, self.qid)
+        queries = make_queries(self.grades, self.weights, self.qid)
         assert len(queries.indices) == n_rows
         self.queries = queries
         self.preferences = Preferences(queries.bounds, queries.grades, queries.weights)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skauc.exceptions import InvalidDataError
-from skauc.rank_svm.queries import check_qid, compare, grades_by_query
+from skauc.rank_svm.queries import check_qid, grades_by_query, make_queries
 
 
 def test_grades_count_from_zero_in_each_query():
@@ -18,7 +18,7 @@ def test_queries_of_one_grade_and_rows_without_weight_are_left_out():
     qid = [0, 0, 1, 1, 2, 2, 2, 5]
     codes = np.array([0, 1, 3, 3, 2, 0, 1, 1])
     weights = np.array([1, 2, 1, 1, 3, 0, 1, 1.0])
-    queries = compare(codes, weights, qid)
+    queries = make_queries(codes, weights, qid)
     assert_array_equal(queries.indices, [0, 1, 4, 6])
     assert_array_equal(queries.bounds, [0, 2, 4])
     assert_array_equal(queries.grades, [0, 1, 1, 0])
@@ -27,12 +27,12 @@ def test_queries_of_one_grade_and_rows_without_weight_are_left_out():
 
 
 def test_a_query_whose_second_grade_has_no_weight_is_left_out():
-    queries = compare(np.array([0, 1, 0, 1]), np.array([1, 0, 1, 1.0]), [0, 0, 1, 1])
+    queries = make_queries(np.array([0, 1, 0, 1]), np.array([1, 0, 1, 1.0]), [0, 0, 1, 1])
     assert_array_equal(queries.indices, [2, 3])
 
 
 def test_without_qid_all_rows_are_one_query():
-    queries = compare(np.array([0, 2, 1]), np.ones(3))
+    queries = make_queries(np.array([0, 2, 1]), np.ones(3))
     assert_array_equal(queries.bounds, [0, 3])
     assert_array_equal(queries.grades, [0, 2, 1])
 
@@ -41,7 +41,7 @@ def test_no_pairs_at_all():
     with pytest.raises(
         InvalidDataError, match=r"None of the 2 queries has rows of different grades"
     ):
-        compare(np.array([0, 0, 1, 1]), np.ones(4), [0, 0, 1, 1])
+        make_queries(np.array([0, 0, 1, 1]), np.ones(4), [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("qid", [[0, 0, 2], (0.0, 0.0, 2.0), np.array([0, 0, 2], np.uint8)])

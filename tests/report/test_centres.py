@@ -77,7 +77,7 @@ def encoded():
 
 def test_words_and_dates_come_from_the_training_frame(orders, encoded):
     X, y = orders
-    model = encoded(X[:400], y[:400])
+    model = encoded(X[:400], y[:400], refine=False)
     content = make_report_content(model, X[400:], y[400:], X_train=X[:400], y_train=y[:400])
     row = X.iloc[model[-1].basis_indices_[content.centres.positive.number]]
     shown = {feature.name: feature for feature in content.centres.columns}
@@ -122,7 +122,8 @@ def test_centres_that_cannot_be_shown_say_why(orders, encoded):
     ids=lambda step: type(step).__name__,
 )
 def test_an_inverse_that_does_not_lead_back_is_not_believed(tumours, step):
-    model = make_pipeline(StandardScaler(), step, SparseKernelAUC(4, random_state=0))
+    classifier = SparseKernelAUC(4, refine=False, random_state=0)
+    model = make_pipeline(StandardScaler(), step, classifier)
     model.fit(tumours.X_train, tumours.y_train)
     assert (
         "has no inverse"

@@ -19,7 +19,7 @@ def refitted(case, model):
 
 
 def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
-    model = SparseKernelAUC(8, scaling="rank", random_state=0)
+    model = SparseKernelAUC(8, scaling="rank", refine=False, linear_term=False, random_state=0)
     case = refitted(tumours, model)
     content = make_report_content(*case.test, **case.train)
     number = content.centres.positive.number
@@ -40,7 +40,7 @@ def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
 
 @pytest.mark.parametrize("scaling", [None, "normal"])
 def test_a_row_along_axes_is_shown_as_it_is_in_the_frame(tumours, scaling):
-    model = SparseKernelAUC(8, scaling=scaling, rotate=True, random_state=0)
+    model = SparseKernelAUC(8, scaling=scaling, rotate=True, refine=False, random_state=0)
     scaler = StandardScaler().set_output(transform="pandas").fit(tumours.X_train)
     X_train, X_test = scaler.transform(tumours.X_train), scaler.transform(tumours.X_test)
     case = refitted(replace(tumours, X_train=X_train, X_test=X_test), model)

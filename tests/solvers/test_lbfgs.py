@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import rosen, rosen_der
 
-from skauc.solvers.lbfgs import MEMORY, descend
+from skauc.solvers.lbfgs import N_PAIRS, descend
 
-SCALES = np.geomspace(1.0, 100.0, 2 * MEMORY)
+SCALES = np.geomspace(1.0, 100.0, 2 * N_PAIRS)
 
 
 def quadratic(x):

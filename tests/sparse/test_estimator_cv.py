@@ -439,7 +439,7 @@ def test_after_an_interrupt_many_rows_are_sampled(monkeypatch):
 
 
 def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
-    monkeypatch.setattr("skauc.sparse.search.compare", lambda *_: Interrupt(1)(None))
+    monkeypatch.setattr("skauc.sparse.search.compare_settings", lambda *_: Interrupt(1)(None))
     model = make()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

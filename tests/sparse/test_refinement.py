@@ -19,7 +19,7 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.refinement import (
     _SCALE_BOUNDS,
-    FEW_ROWS,
+    FEW_SHAPED_ROWS,
     Refined,
     Shape,
     _Problem,
@@ -82,7 +82,7 @@ class Setup:
         rarer = p * n / (p + n)
         moves = (shape.centres - self.start.shape.centres) * self.start.shape.scales
         moves *= np.sqrt(self.gammas)[:, None]
-        ridge = min(1.0, FEW_ROWS / rarer)
+        ridge = min(1.0, FEW_SHAPED_ROWS / rarer)
         return 0.5 * ridge * (np.sum(np.log(shape.scales) ** 2) + np.sum(moves**2))
 
     def scores(self, refined):
@@ -161,9 +161,9 @@ def test_the_penalty_on_the_shape_falls_with_the_rows_of_the_rarer_class(engine_
 
     # 40 positives and 80 negatives: p n / (p + n) = 26.7, less than fifty.
     assert ridge(np.ones(120)) == 1.0
-    assert_allclose(ridge(np.full(120, 10.0)), FEW_ROWS / 266.67, rtol=1e-4)
+    assert_allclose(ridge(np.full(120, 10.0)), FEW_SHAPED_ROWS / 266.67, rtol=1e-4)
     # However many negatives there are.
-    assert_allclose(ridge(np.where(toy.positive, 10.0, 1e6)), FEW_ROWS / 400, rtol=1e-3)
+    assert_allclose(ridge(np.where(toy.positive, 10.0, 1e6)), FEW_SHAPED_ROWS / 400, rtol=1e-3)
 
 
 def test_a_scale_at_its_bound_stays_there(make_setup, toy):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -73,8 +74,8 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         X = check_rows(self, X)
         model = self._model
         scores = model.scores(X, getattr(self, "n_jobs", None))
-        if len(scores) >= _MANY_ROWS and scores[0] == scores[-1] and (scores == scores[0]).all():
-            _warn_if_far_from_centres(self, model, X)
+        if len(scores) >= _MANY_ROWS and (model.linear_coef is not None or _are_equal(scores)):
+            _warn_if_far_from_centres(self, model, X, scores)
         return scores
 
     def make_decision_function(self) -> Scorer:
@@ -202,8 +203,14 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         return auc(y, scores, sample_weight=sample_weight, pos_label=self.classes_[1])
 
 
-def _warn_if_far_from_centres(estimator: RankingClassifier, model: Model, X: Rows) -> None:
-    """Warn that all rows have the same score, if that is because the kernel is zero there."""
+def _are_equal(scores: np.ndarray) -> bool:
+    return scores[0] == scores[-1] and bool((scores == scores[0]).all())
+
+
+def _warn_if_far_from_centres(
+    estimator: RankingClassifier, model: Model, X: Rows, scores: np.ndarray
+) -> None:
+    """Warn that the centres do not rank the rows, if the kernel is zero at all of them."""
     if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
         return
     with quiet_overflow():
@@ -211,6 +218,13 @@ def _warn_if_far_from_centres(estimator: RankingClassifier, model: Model, X: Row
         values = model.kernel.columns(same_format(model.centres, some), np.float64)(some)
     if values.max() > _FAR:
         return
+    if _are_equal(scores):
+        finding = f"All {len(scores)} rows have the same score"
+    else:
+        without = replace(model, coef=np.zeros_like(model.coef)).scores(X)
+        if not np.allclose(without, scores, rtol=_FAR, atol=_FAR):
+            return
+        finding = f"Only the linear part of the model ranks these {len(scores)} rows"
     lows, highs = _ranges(X)
     if np.array_equal(lows, highs):
         return
@@ -220,10 +234,10 @@ def _warn_if_far_from_centres(estimator: RankingClassifier, model: Model, X: Row
         column = int(np.argmax(np.maximum(lows - centre_highs, centre_lows - highs)))
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
     warnings.warn(
-        f"All {X.shape[0]} rows have the same score: each of them is far from every centre of the "
-        f"model. Column {names[column]!r} is between {lows[column]:.4g} and {highs[column]:.4g} in "
-        f"these rows, and between {centre_lows[column]:.4g} and {centre_highs[column]:.4g} in the "
-        "centres. Scale the rows like the training rows: put the scaler and the model into one "
+        f"{finding}: each of them is far from every centre of the model. Column "
+        f"{names[column]!r} is between {lows[column]:.4g} and {highs[column]:.4g} in these rows, "
+        f"and between {centre_lows[column]:.4g} and {centre_highs[column]:.4g} in the centres. "
+        "Scale the rows like the training rows: put the scaler and the model into one "
         "pipeline. If they are scaled alike, lower `gamma`.",
         ConstantScoresWarning,
         stacklevel=3,

@@ -12,9 +12,9 @@ from skauc.exceptions import InvalidParameterError
 from skauc.explain.columns import column_names, pick_rows
 
 # Levels of a category, most frequent first, that a grid has at most.
-MOST_LEVELS = 20
+_MOST_LEVELS = 20
 # Rows that a grid is chosen from.
-MOST_ROWS = 20_000
+_MOST_ROWS = 20_000
 # Numeric grids leave out this share of the rows at each end.
 _TAIL = 0.01
 
@@ -74,7 +74,7 @@ def make_grid(first_step: Any, X: Any, column: int, n_points: int) -> ColumnGrid
     A numeric column gets evenly spaced numbers between its 1st and 99th percentile, or all its
     numbers if there are few. Other columns get their most frequent values.
     """
-    sample = pick_rows(X, np.arange(min(X.shape[0], MOST_ROWS)))
+    sample = pick_rows(X, np.arange(min(X.shape[0], _MOST_ROWS)))
     return grid_of(first_step, sample, column, n_points, read_columns(first_step, sample))
 
 
@@ -155,7 +155,7 @@ def _level_grid(name: str, cells: np.ndarray, read: np.ndarray) -> ColumnGrid:
     levels, first, codes, counts = np.unique(
         read.astype(str), return_index=True, return_inverse=True, return_counts=True
     )
-    order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+    order = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
     positions = np.arange(len(order), dtype=np.float64)
     of_level = np.full(len(levels), np.nan)
     of_level[order] = positions

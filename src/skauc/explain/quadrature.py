@@ -31,7 +31,7 @@ from skauc.compiling import compiled_fast
 # Pairs of nodes that the second pass handles at once; the code is written out for this number.
 PAIRS = 4
 # Accepted error of the sum, relative to the largest possible value.
-TOLERANCE = 1e-13
+_TOLERANCE = 1e-13
 # Products below this bound, relative to the largest coefficient, are left out.
 NEGLIGIBLE = 1e-16
 
@@ -92,7 +92,7 @@ def add_shapley_values(
                     total = 0.0
                     for g in range(n_columns):
                         total += values[g]
-                    if abs(total - (product_a - product_b)) <= TOLERANCE * bound:
+                    if abs(total - (product_a - product_b)) <= _TOLERANCE * bound:
                         break
                 factor = coef[m] * shares[z]
                 for g in range(n_columns):

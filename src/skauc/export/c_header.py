@@ -12,24 +12,24 @@ from skauc.export.c_words import words_helpers
 from skauc.export.names import identifiers
 from skauc.export.program import (
     Affine,
-    ArcSinh,
     Codes,
-    Column,
-    Curve,
     Dates,
     Fill,
+    InverseSinh,
     Levels,
-    Missing,
+    MissingFlags,
     Operation,
+    PiecewiseLinear,
     Program,
     Ranks,
     Sigmoid,
+    TableColumn,
     Values,
     Words,
 )
 from skauc.export.rounding import digits
 
-PRECISIONS = ("double", "float", "int8")
+C_PRECISIONS = ("double", "float", "int8")
 # The largest error of a self-test, relative to a score above 1.
 _TOLERANCES = {"double": "1e-9", "float": "1e-5", "int8": "1e-4"}
 _NOTES = {
@@ -149,7 +149,7 @@ class _Writer:
         ]
         return "\n".join(["typedef struct {", *lines, "} §_row;"])
 
-    def field_type(self, column: Column) -> str:
+    def field_type(self, column: TableColumn) -> str:
         if column.is_text:
             return "const char *"
         return "double " if column.kind == "date" else "§_real "
@@ -164,7 +164,7 @@ class _Writer:
             found.append(snippet("find.h"))
         if Dates in kinds:
             found.append(snippet("dates.h"))
-        if Ranks in kinds or isinstance(program.calibration, Curve):
+        if Ranks in kinds or isinstance(program.calibration, PiecewiseLinear):
             found.append(snippet("interpolate.h"))
         if Words in kinds:
             found.append(words_helpers(program))
@@ -271,7 +271,7 @@ class _Writer:
             ]
         return found
 
-    def probability(self, calibration: Sigmoid | Curve) -> str:
+    def probability(self, calibration: Sigmoid | PiecewiseLinear) -> str:
         if isinstance(calibration, Sigmoid):
             slope, offset = self.number(calibration.slope), self.number(calibration.offset)
             power = f"{self.maths('exp')}({slope} * §_score(row) + {offset})"
@@ -308,7 +308,7 @@ class _Writer:
             "int §_self_test(void)", lines
         )
 
-    def cell(self, column: Column, value) -> str:
+    def cell(self, column: TableColumn, value) -> str:
         if column.is_text:
             return "NULL" if value is None else quoted(value, f"column {column.name!r}")
         if value is None:
@@ -321,7 +321,7 @@ class _Writer:
         named = enumerate(block.columns, start)
         return [f"z[{j}] = row->{self.fields[column]};" for j, column in named]
 
-    def _missing(self, block: Missing, start: int) -> list[str]:
+    def _missing(self, block: MissingFlags, start: int) -> list[str]:
         named = enumerate(block.columns, start)
         return [f"z[{j}] = isnan(row->{self.fields[column]}) ? 1 : 0;" for j, column in named]
 
@@ -382,7 +382,7 @@ class _Writer:
                 self.table(f"scale{number}", operation.scale),
                 f"{each} z[i] = (z[i] - shift{number}[{here}]) / scale{number}[{here}];",
             ]
-        if isinstance(operation, ArcSinh):
+        if isinstance(operation, InverseSinh):
             return [f"{each} z[i] = {self.maths('asinh')}(z[i]);"]
         return self.ranks(operation, start, stop)
 
@@ -410,7 +410,7 @@ class _Writer:
         ]
 
 
-def note(column: Column, field: str) -> str:
+def note(column: TableColumn, field: str) -> str:
     """Return the comment beside a field of a row: its name in the table, if that is another."""
     parts = [] if column.name == field else [f'"{comment(column.name)}"']
     parts += [] if column.kind == "numeric" else [_NOTES[column.kind]]

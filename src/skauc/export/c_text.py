@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from textwrap import indent
 
 from skauc.exceptions import InvalidDataError
-from skauc.export.static import read_static
+from skauc.export.static import read_part
 
 
 def quoted(text: str, where: str) -> str:
@@ -60,4 +60,4 @@ def _is_code(line: str) -> bool:
 
 def snippet(name: str) -> str:
     """Return functions from a file of this package, with § for the name of the model."""
-    return read_static(name).rstrip().replace("NAME", "§")
+    return read_part(name).rstrip().replace("NAME", "§")

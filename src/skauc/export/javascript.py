@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skauc.export.program import Column, Expansion, Program
+from skauc.export.program import Expansion, Program, TableColumn
 from skauc.export.rounding import digits
-from skauc.export.static import read_static
+from skauc.export.static import read_part
 
 # The largest error of a self-test, relative to a score above 1.
-TOLERANCE = 1e-9
+_TOLERANCE = 1e-9
 # The TypeScript type of the values of each kind of column.
 _TYPES = {
     "numeric": "number",
@@ -97,10 +97,10 @@ def write_types(program: Program) -> str:
 def runtime(program: Program) -> str:
     """Return the functions that run a program."""
     shares = "product.js" if program.is_product else "sampled.js"
-    return f"{read_static('runtime.js')}\n{read_static(shares)}"
+    return f"{read_part('runtime.js')}\n{read_part(shares)}"
 
 
-def program_data(program: Program, tolerance: float = TOLERANCE) -> dict[str, Any]:
+def program_data(program: Program, tolerance: float = _TOLERANCE) -> dict[str, Any]:
     """Return the program as the data that runtime.js reads."""
     assert program.test is not None
     expansion = {field.name: getattr(program.expansion, field.name) for field in fields(Expansion)}
@@ -132,7 +132,7 @@ def program_data(program: Program, tolerance: float = TOLERANCE) -> dict[str, An
     }
 
 
-def _column_data(column: Column) -> dict[str, Any]:
+def _column_data(column: TableColumn) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": column.name,
         "kind": column.kind,

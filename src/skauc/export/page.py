@@ -9,26 +9,26 @@ import numpy as np
 
 from skauc.export.javascript import literal, program_data, runtime
 from skauc.export.program import Program
-from skauc.export.static import read_static
+from skauc.export.static import read_part
 
 # The largest error of a self-test: the page has fewer digits, because it shows four of them.
-TOLERANCE = 1e-6
+_TOLERANCE = 1e-6
 
 
-def write_page(program: Program, name: str) -> str:
+def write_form(program: Program, name: str) -> str:
     """Return the page. It loads nothing and sends nothing."""
     assert program.test is not None
     scores = program.test.scores
     margin = 0.25 * float(np.ptp(scores)) or 1.0
     span = [float(scores.min()) - margin, float(scores.max()) + margin]
-    data = literal({**program_data(program, TOLERANCE), "range": span})
-    script = f"const program = {data};\n{runtime(program)}{read_static('page.js')}"
+    data = literal({**program_data(program, _TOLERANCE), "range": span})
+    script = f"const program = {data};\n{runtime(program)}{read_part('page.js')}"
     parts = {
         "TITLE": escape(name.replace("_", " ")),
-        "STYLE": _compact(read_static("page.css")),
+        "STYLE": _compact(read_part("page.css")),
         "SCRIPT": _compact(script),
     }
-    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], read_static("page.html"))
+    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], read_part("page.html"))
 
 
 def _compact(text: str) -> str:

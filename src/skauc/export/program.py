@@ -2,11 +2,12 @@
 
 A program reads the columns of a table, turns them into features, and scores the features:
 
-1. `Column`: what the user's table holds.
-2. Blocks (`Values`, `Dates`, `Missing`, `Levels`, `Codes`, `Words`): columns to features.
-3. Stages (`Fill`, `Affine`, `ArcSinh`, `Ranks`): features to features, each on its own.
+1. `TableColumn`: what the user's table holds.
+2. Blocks (`Values`, `Dates`, `MissingFlags`, `Levels`, `Codes`, `Words`): columns to features.
+3. Stages (`Fill`, `Affine`, `InverseSinh`, `Ranks`): features to features, each on its own.
 4. ``axes``: an optional rotation of all features.
-5. `Expansion`: the score. `Sigmoid` or `Curve`: the probability. ``threshold``: the label.
+5. `Expansion`: the score. `Sigmoid` or `PiecewiseLinear`: the probability. ``threshold``: the
+   label.
 
 A new preprocessing step is a block or a stage here, one case in `reading.py`, and one function in
 each language. A new kernel is a ``shape`` of the expansion.
@@ -25,7 +26,7 @@ from skauc.preprocessing.steps import DAY
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of the user's table.
 
     Attributes
@@ -101,7 +102,7 @@ class Dates:
 
 
 @dataclass(frozen=True, eq=False)
-class Missing:
+class MissingFlags:
     """1 if the value of a column is missing, else 0."""
 
     word: ClassVar[str] = "missing"
@@ -142,7 +143,7 @@ class Words:
     width: int
 
 
-Block: TypeAlias = Values | Dates | Missing | Levels | Codes | Words
+FeatureBlock: TypeAlias = Values | Dates | MissingFlags | Levels | Codes | Words
 
 
 # -- stages: features to features -------------------------------------------------------------
@@ -166,14 +167,14 @@ class Affine:
 
 
 @dataclass(frozen=True, eq=False)
-class ArcSinh:
+class InverseSinh:
     """arcsinh(x)."""
 
     word: ClassVar[str] = "arcsinh"
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class PiecewiseLinear:
     """A piecewise linear function, constant before the first and after the last knot."""
 
     word: ClassVar[str] = "curve"
@@ -181,7 +182,7 @@ class Curve:
     levels: np.ndarray
 
     @classmethod
-    def through(cls, knots: np.ndarray, levels: np.ndarray) -> Curve:
+    def through(cls, knots: np.ndarray, levels: np.ndarray) -> PiecewiseLinear:
         """Return the curve without repeated knots."""
         kept = np.append(np.diff(knots) > 0, True)
         return cls(knots[kept], levels[kept])
@@ -192,14 +193,14 @@ class Ranks:
     """One curve per feature."""
 
     word: ClassVar[str] = "ranks"
-    curves: tuple[Curve, ...]
+    curves: tuple[PiecewiseLinear, ...]
 
 
-Operation: TypeAlias = Fill | Affine | ArcSinh | Ranks
+Operation: TypeAlias = Fill | Affine | InverseSinh | Ranks
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class ColumnwiseStage:
     """An operation on the features from ``start`` up to ``stop``."""
 
     start: int
@@ -272,12 +273,12 @@ class Program:
     and strings of the model, before they are rounded for a language.
     """
 
-    columns: tuple[Column, ...]
-    blocks: tuple[Block, ...]
-    stages: tuple[Stage, ...]
+    columns: tuple[TableColumn, ...]
+    blocks: tuple[FeatureBlock, ...]
+    stages: tuple[ColumnwiseStage, ...]
     axes: np.ndarray | None
     expansion: Expansion
-    calibration: Sigmoid | Curve | None
+    calibration: Sigmoid | PiecewiseLinear | None
     label: Label | None
     model: str
     version: str
@@ -331,9 +332,9 @@ def with_digest(program: Program) -> Program:
     return replace(program, digest=hashlib.sha256(text.encode()).hexdigest())
 
 
-def _endings(block: Block, columns: tuple[Column, ...]) -> list[tuple[int, str]]:
+def _endings(block: FeatureBlock, columns: tuple[TableColumn, ...]) -> list[tuple[int, str]]:
     """Return the column of each feature of a block, and what distinguishes the feature."""
-    if isinstance(block, Values | Missing):
+    if isinstance(block, Values | MissingFlags):
         ending = "" if isinstance(block, Values) else " is missing"
         return [(place, ending) for place in block.columns]
     if isinstance(block, Dates):

@@ -13,22 +13,22 @@ import skauc
 from skauc.exceptions import InvalidParameterError
 from skauc.export.program import (
     Affine,
-    ArcSinh,
-    Block,
     Codes,
-    Column,
-    Curve,
+    ColumnwiseStage,
     Dates,
     Expansion,
+    FeatureBlock,
     Fill,
+    InverseSinh,
     Label,
     Levels,
-    Missing,
+    MissingFlags,
     Operation,
+    PiecewiseLinear,
     Program,
     Ranks,
     Sigmoid,
-    Stage,
+    TableColumn,
     Values,
     Words,
     with_digest,
@@ -103,9 +103,9 @@ def _first_step(opened: UnwrappedModel) -> tuple:
 class _Builder:
     """Columns, blocks and stages, in the order in which they are read."""
 
-    columns: list[Column] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
+    columns: list[TableColumn] = field(default_factory=list)
+    blocks: list[FeatureBlock] = field(default_factory=list)
+    stages: list[ColumnwiseStage] = field(default_factory=list)
 
     def add_table(self, step: TablePreprocessor) -> None:
         """Add the columns and parts of a table."""
@@ -117,7 +117,7 @@ class _Builder:
                 named = zip(part.columns, each, strict=True)
                 levels |= {name: tuple(map(str, known)) for name, known in named}
         for name, kind in step.columns_.items():
-            self.columns.append(Column(name, kind, levels.get(name, ())))
+            self.columns.append(TableColumn(name, kind, levels.get(name, ())))
         for part in parts:
             _PARTS[type(part)](self, part)
 
@@ -127,7 +127,7 @@ class _Builder:
         named = getattr(model, "feature_names_in_", None)
         names = [f"x{i}" for i in range(n_columns)] if named is None else map(str, named)
         has_gaps = any(isinstance(step, SimpleImputer) for step in opened.steps)
-        self.columns += [Column(name, "numeric", may_be_missing=has_gaps) for name in names]
+        self.columns += [TableColumn(name, "numeric", may_be_missing=has_gaps) for name in names]
         self.blocks.append(Values(tuple(range(n_columns))))
 
     def add_step(self, step) -> None:
@@ -145,7 +145,7 @@ class _Builder:
     def stage(self, operation: Operation, width: int | None = None) -> None:
         """Add an operation on the last features, or on all of them."""
         stop = sum(block.width for block in self.blocks)
-        self.stages.append(Stage(0 if width is None else stop - width, stop, operation))
+        self.stages.append(ColumnwiseStage(0 if width is None else stop - width, stop, operation))
 
     def places(self, names: list[str]) -> tuple[int, ...]:
         """Return the indices of columns."""
@@ -159,7 +159,7 @@ class _Builder:
 def _numeric(builder: _Builder, part: NumericPart) -> None:
     _filled(builder, part)
     median, spread, mean, deviation = part.scaling
-    for operation in (Affine(median, spread), ArcSinh(), Affine(mean, deviation)):
+    for operation in (Affine(median, spread), InverseSinh(), Affine(mean, deviation)):
         builder.stage(operation, len(part.columns))
 
 
@@ -178,12 +178,12 @@ def _dates(builder: _Builder, part: DatePart) -> None:
         median[width], spread[width] = 0.0, 1.0
         builder.blocks.append(days)
         width += days.width
-    for operation in (Affine(median, spread), ArcSinh(), Affine(mean, deviation)):
+    for operation in (Affine(median, spread), InverseSinh(), Affine(mean, deviation)):
         builder.stage(operation, width)
 
 
 def _missing(builder: _Builder, part: MissingPart) -> None:
-    builder.blocks.append(Missing(builder.places(part.columns)))
+    builder.blocks.append(MissingFlags(builder.places(part.columns)))
 
 
 def _levels(builder: _Builder, part: LevelsPart) -> None:
@@ -252,7 +252,7 @@ _STEPS: dict[type, Callable] = {
     RobustScaler: _centred,
     MinMaxScaler: _ranged,
     MaxAbsScaler: lambda step: [Affine(np.zeros(len(step.scale_)), step.scale_)],
-    ArcSinhStep: lambda step: [ArcSinh()],
+    ArcSinhStep: lambda step: [InverseSinh()],
 }
 
 
@@ -261,7 +261,7 @@ _STEPS: dict[type, Callable] = {
 
 def _ranks(ranks: RankScaling) -> Ranks:
     curves = zip(ranks.knots.T, ranks.levels.T, strict=True)
-    return Ranks(tuple(Curve.through(*curve) for curve in curves))
+    return Ranks(tuple(PiecewiseLinear.through(*curve) for curve in curves))
 
 
 def _expansion(model: Model) -> Expansion:
@@ -305,13 +305,13 @@ def _dense(rows: Rows) -> np.ndarray:
     return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
 
 
-def _calibration(calibrator) -> Sigmoid | Curve | None:
+def _calibration(calibrator) -> Sigmoid | PiecewiseLinear | None:
     """Return how scores become probabilities."""
     if calibrator is None:
         return None
     if hasattr(calibrator, "X_thresholds_"):
         curve = calibrator.X_thresholds_, calibrator.y_thresholds_
-        return Curve.through(*(np.asarray(each, dtype=np.float64) for each in curve))
+        return PiecewiseLinear.through(*(np.asarray(each, dtype=np.float64) for each in curve))
     if hasattr(calibrator, "beta_"):  # a softmax over -score and score
         return Sigmoid(-2.0 * float(calibrator.beta_), 0.0)
     return Sigmoid(float(calibrator.a_), float(calibrator.b_))

@@ -9,15 +9,15 @@ import numpy as np
 
 from skauc.export.program import (
     Affine,
-    ArcSinh,
     Codes,
-    Column,
     Fill,
+    InverseSinh,
     Levels,
     Operation,
     Program,
     Ranks,
     SelfTest,
+    TableColumn,
     Values,
 )
 from skauc.preprocessing import TablePreprocessor
@@ -93,13 +93,13 @@ def scores_of_rows(
         return (model if centres is None else replace(model, centres=centres)).scores(X)
 
 
-def _as_array(column: Column, values: tuple) -> np.ndarray:
+def _as_array(column: TableColumn, values: tuple) -> np.ndarray:
     if column.is_text:
         return np.array(["" if value is None else value for value in values], dtype=object)
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _draw(column: Column, random: np.random.Generator):
+def _draw(column: TableColumn, random: np.random.Generator):
     """Return a random value of a column."""
     is_missing, share = column.may_be_missing and random.random() < SHARE_MISSING, random.random()
     if is_missing:
@@ -139,7 +139,7 @@ def _features_of_centres(program: Program) -> np.ndarray:
 def _undone(operation: Operation, rows: np.ndarray) -> np.ndarray:
     if isinstance(operation, Affine):
         return rows * operation.scale + operation.shift
-    if isinstance(operation, ArcSinh):
+    if isinstance(operation, InverseSinh):
         return np.sinh(rows)
     if isinstance(operation, Ranks):
         curves = zip(rows.T, operation.curves, strict=True)
@@ -148,7 +148,7 @@ def _undone(operation: Operation, rows: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _with_range(column: Column, values: np.ndarray) -> Column:
+def _with_range(column: TableColumn, values: np.ndarray) -> TableColumn:
     """Return a column of numbers with the range of the centres."""
     if column.kind == "boolean":
         return replace(column, low=0.0, high=1.0, typical=float(np.median(values) > 0.5))
@@ -158,7 +158,7 @@ def _with_range(column: Column, values: np.ndarray) -> Column:
     return replace(column, low=low, high=high, typical=typical)
 
 
-def _level(block: Levels | Codes, features: np.ndarray, column: Column) -> str | None:
+def _level(block: Levels | Codes, features: np.ndarray, column: TableColumn) -> str | None:
     """Return the level that most centres have."""
     if not column.levels:
         return None
@@ -167,7 +167,7 @@ def _level(block: Levels | Codes, features: np.ndarray, column: Column) -> str |
     return column.levels[int(np.abs(block.values - np.median(features)).argmin())]
 
 
-def _with_known_range(column: Column, opened: UnwrappedModel) -> Column:
+def _with_known_range(column: TableColumn, opened: UnwrappedModel) -> TableColumn:
     """Return a column with the range of the training rows, if the preprocessor knows it."""
     if column.kind == "text":
         return replace(column, typical=None)

@@ -97,7 +97,7 @@ def to_source(
     if language == "c":
         return _header(program, model, name, precision or "double")
     if language == "html":
-        return page.write_page(with_rounded_centres(program, "page"), name)
+        return page.write_form(with_rounded_centres(program, "page"), name)
     program = with_rounded_centres(program)
     if language == "sql":
         return sql.write_script(program, name, table or "rows", dialect or "duckdb")
@@ -108,7 +108,7 @@ def _check_options(
     language: str, precision: str | None, dialect: str | None, table: str | None
 ) -> None:
     options = (
-        ("precision", precision, "c", c_header.PRECISIONS),
+        ("precision", precision, "c", c_header.C_PRECISIONS),
         ("dialect", dialect, "sql", tuple(sql.DIALECTS)),
         ("table", table, "sql", None),
     )

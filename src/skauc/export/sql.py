@@ -14,17 +14,17 @@ import numpy as np
 from skauc.export.dialects import DIALECTS, Dialect
 from skauc.export.program import (
     Affine,
-    ArcSinh,
     Codes,
-    Column,
-    Curve,
     Dates,
     Fill,
+    InverseSinh,
     Levels,
-    Missing,
+    MissingFlags,
+    PiecewiseLinear,
     Program,
     Ranks,
     Sigmoid,
+    TableColumn,
     Values,
     Words,
 )
@@ -107,7 +107,7 @@ class _Writer:
         named = zip(cells, [*names, f"{self.name}_expected"], strict=True)
         return "SELECT " + ", ".join(f"{cell} AS {name}" for cell, name in named)
 
-    def cell(self, column: Column, value) -> str:
+    def cell(self, column: TableColumn, value) -> str:
         """Return a value as the table of a user has it."""
         if column.is_text:
             return f"CAST({self.sql.literal(value)} AS {self.sql.text})"
@@ -144,14 +144,14 @@ class _Writer:
         if codes:
             kinds = ["BIGINT" if self.sql.has_values else "INT64", self.sql.text, double]
             found["codes"] = self.sql.table(["block", "level", "code"], kinds, codes)
-        if isinstance(program.calibration, Curve):
+        if isinstance(program.calibration, PiecewiseLinear):
             found["calibration"] = self.pieces([program.calibration])
         for stage in program.stages:
             if isinstance(stage.operation, Ranks) and _long(stage.operation):
                 found["ranks"] = self.pieces(_long(stage.operation))
         return found
 
-    def pieces(self, curves: Sequence[Curve]) -> str:
+    def pieces(self, curves: Sequence[PiecewiseLinear]) -> str:
         """Return a table of the linear pieces of curves, side by side: knot, length and slope."""
         n_rows = max(len(curve.knots) for curve in curves)
         columns, names = [], []
@@ -168,12 +168,12 @@ class _Writer:
         sql = self.sql
         return f"{slope} * {sql.greatest}({sql.least}({x} - {knot}, {length}), 0e0)"
 
-    def interpolated(self, curve: Curve, number: int, x: str) -> str:
+    def interpolated(self, curve: PiecewiseLinear, number: int, x: str) -> str:
         """Return the value of a curve, as a sum over the rows p of a table of pieces."""
         rise = self.rise(x, *(f"p.{word}{number}" for word in "kds"))
         return f"{self.sql.number(curve.levels[0])} + SUM({rise})"
 
-    def short_curve(self, curve: Curve, x: str) -> str:
+    def short_curve(self, curve: PiecewiseLinear, x: str) -> str:
         """Return the value of a curve with few pieces."""
         pieces = zip(*(part.tolist() for part in _pieces(curve)), strict=True)
         rises = [self.rise(x, *map(self.sql.number, piece)) for piece in pieces]
@@ -217,7 +217,7 @@ class _Writer:
             slope, offset = map(self.sql.number, (calibration.slope, calibration.offset))
             power = f"{slope} * {score} + {offset}"
             return f"1e0 / (1e0 + EXP({self.clipped(power)}))"
-        assert isinstance(calibration, Curve)
+        assert isinstance(calibration, PiecewiseLinear)
         value = self.interpolated(calibration, 0, score)
         return f"(SELECT {value} FROM {self.name}_calibration AS p)"
 
@@ -290,7 +290,7 @@ class _Writer:
             shift, scale = operation.shift[number], operation.scale[number]
             moved = text if shift == 0 else f"({text} - {write(shift)})"
             return moved if scale == 1 else f"{moved} / {write(scale)}"
-        assert isinstance(operation, ArcSinh)
+        assert isinstance(operation, InverseSinh)
         return f"ASINH({text})"
 
     def column(self, place: int) -> str:
@@ -308,7 +308,7 @@ class _Writer:
     def _values(self, block: Values, number: int) -> list[str]:
         return [self.given(place) for place in block.columns]
 
-    def _missing(self, block: Missing, number: int) -> list[str]:
+    def _missing(self, block: MissingFlags, number: int) -> list[str]:
         names = map(self.column, block.columns)
         return [f"CASE WHEN {name} IS NULL THEN 1e0 ELSE 0e0 END" for name in names]
 
@@ -349,7 +349,7 @@ def _derived(rows: str) -> str:
     return f"  FROM ({rows}) AS g"
 
 
-def _pieces(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pieces(curve: PiecewiseLinear) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the knot, the length and the slope of each linear piece; one for a constant."""
     if len(curve.knots) == 1:
         return curve.knots, np.zeros(1), np.zeros(1)
@@ -357,7 +357,7 @@ def _pieces(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return curve.knots[:-1], lengths, np.diff(curve.levels) / lengths
 
 
-def _long(ranks: Ranks) -> list[Curve]:
+def _long(ranks: Ranks) -> list[PiecewiseLinear]:
     """Return the curves that are written as tables."""
     return [curve for curve in ranks.curves if len(curve.knots) > _FEW_KNOTS]
 

@@ -22,7 +22,7 @@ from skauc.data.training import WeightedRows, check_training
 from skauc.kernels import Linear, Rows
 from skauc.metrics.area import best_threshold
 from skauc.model import Model
-from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, compare
+from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, make_queries
 from skauc.support import quiet_overflow
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class KernelRankSVM(FullKernelClassifier):
         self._check_parameters()
         with unchanged_on_error(self), quiet_overflow():
             X, self.classes_, codes, weights = self._check_data(X, y, qid, sample_weight)
-            queries = compare(codes, weights, qid)
+            queries = make_queries(codes, weights, qid)
             _warn_of_skipped(queries)
             rows = X if len(queries.indices) == X.shape[0] else X[queries.indices]
             self._fit(rows, codes[queries.indices], queries)
@@ -290,7 +290,7 @@ class KernelRankSVM(FullKernelClassifier):
         from skauc.losses.graded_pairs import Preferences, pairwise_accuracy
 
         scores = self.decision_function(X)
-        queries = compare(*check_scored_grades(y, len(scores), sample_weight), qid)
+        queries = make_queries(*check_scored_grades(y, len(scores), sample_weight), qid)
         preferences = Preferences(queries.bounds, queries.grades, queries.weights)
         return pairwise_accuracy(preferences, scores[queries.indices])
 

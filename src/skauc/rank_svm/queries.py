@@ -37,7 +37,7 @@ class Queries:
         return len(self.bounds) - 1 + self.n_skipped
 
 
-def compare(codes: np.ndarray, weights: np.ndarray, qid=None) -> Queries:
+def make_queries(codes: np.ndarray, weights: np.ndarray, qid=None) -> Queries:
     """Leave out rows of zero weight and queries of one grade, which are part of no pair.
 
     Without ``qid`` all rows are one query.

@@ -26,7 +26,7 @@ def signed(value: float) -> str:
     return f"{value:.4f}".replace("-0.0000", "0.0000").replace("-", "−")
 
 
-def step(value: float, decimals: int) -> str:
+def format_step(value: float, decimals: int) -> str:
     """Format a contribution with its sign."""
     return f"{value:+.{decimals}f}".replace("-", "−")
 

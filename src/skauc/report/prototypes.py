@@ -14,7 +14,7 @@ from skauc.report.missing import SEVERAL, Missing
 from skauc.unwrapping import UnwrappedModel, as_dense
 
 MOST_CENTRES = 64
-MOST_COLUMNS = 6
+_MOST_COLUMNS = 6
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def list_prototypes(unwrapped: UnwrappedModel, leading: tuple[str, ...]) -> Prot
             "inverse."
         )
     names, cells = found
-    shown = [name for name in leading if name in names][:MOST_COLUMNS] or names[:MOST_COLUMNS]
+    shown = [name for name in leading if name in names][:_MOST_COLUMNS] or names[:_MOST_COLUMNS]
     places = [names.index(name) for name in shown]
     centres = tuple(
         Prototype(int(number) + 1, float(model.coef[number]), tuple(plain(row[i]) for i in places))

@@ -14,10 +14,10 @@ from skauc.report.formatting import (
     breakable,
     few,
     format_number,
+    format_step,
     more_columns,
     percent,
     signed,
-    step,
 )
 from skauc.report.missing import Missing
 
@@ -213,7 +213,7 @@ def make_environment() -> Environment:
         "few": few,
         "number": format_number,
         "signed": signed,
-        "step": step,
+        "step": format_step,
     }
     environment.tests["missing"] = lambda part: isinstance(part, Missing)
     environment.globals |= {"more_columns": more_columns, "zip": zip}

@@ -23,7 +23,7 @@ _LONGEST_LABEL = 14
 
 
 @dataclass(frozen=True)
-class Shape:
+class FeatureShape:
     """The effect of one column. Positions and densities are shares of the width and height.
 
     ``ticks`` are pairs of a position and a label.
@@ -43,7 +43,7 @@ class Shapes:
 
     low: float
     high: float
-    shapes: tuple[Shape, ...]
+    shapes: tuple[FeatureShape, ...]
 
 
 def leading_shapes(model, unwrapped: UnwrappedModel, test: LabelledRows) -> Shapes | Missing:
@@ -75,7 +75,7 @@ def leading_shapes(model, unwrapped: UnwrappedModel, test: LabelledRows) -> Shap
     )
 
 
-def _shape(grid: ColumnGrid, effect: np.ndarray) -> Shape:
+def _shape(grid: ColumnGrid, effect: np.ndarray) -> FeatureShape:
     is_level = grid.kind == "level"
     low, high = float(grid.positions.min()), float(grid.positions.max())
     if is_level:
@@ -83,7 +83,7 @@ def _shape(grid: ColumnGrid, effect: np.ndarray) -> Shape:
     elif low == high:
         low, high = low - 0.5, high + 0.5
     positions = (grid.positions - low) / (high - low)
-    return Shape(
+    return FeatureShape(
         name=grid.name,
         is_level=is_level,
         positions=tuple(positions.tolist()),

@@ -20,8 +20,8 @@ from skauc.report.rows import LabelledRows
 
 # A slice needs this many rows of each class.
 FEWEST = 10
-MOST_COLUMNS = 30
-MOST_LEVELS = 10
+_MOST_COLUMNS = 30
+_MOST_LEVELS = 10
 # Slices with a corrected p-value below this are marked.
 LEVEL = 0.05
 _MOST_SHOWN = 60
@@ -86,16 +86,16 @@ def auc_of_slices(
 
 def _chosen(names: list[str], importance: Importance | Missing) -> list[str]:
     if isinstance(importance, Missing):
-        return names[:MOST_COLUMNS]
+        return names[:_MOST_COLUMNS]
     important = [column.name for column in importance.columns]
-    return [*important, *importance.unused][:MOST_COLUMNS]
+    return [*important, *importance.unused][:_MOST_COLUMNS]
 
 
 def _parts(grid: ColumnGrid) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the parts of the rows by one column."""
     values = grid.of_rows
     if grid.kind == "level":
-        for position, label in list(zip(grid.positions, grid.labels, strict=True))[:MOST_LEVELS]:
+        for position, label in list(zip(grid.positions, grid.labels, strict=True))[:_MOST_LEVELS]:
             yield label, values == position
         return
     known = np.isfinite(values)

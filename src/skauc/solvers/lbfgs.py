@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 # Pairs of steps and gradient changes that are remembered.
-MEMORY = 10
-SUFFICIENT_DECREASE = 1e-4
-MOST_TRIALS = 10
+N_PAIRS = 10
+_SUFFICIENT_DECREASE = 1e-4
+_MOST_TRIALS = 10
 # A pair is remembered only if its curvature is positive beyond rounding.
 LEAST_CURVATURE = 1e-10
 
@@ -38,7 +38,7 @@ def descend(
     """
     x = start
     value, gradient = function(x)
-    pairs: deque[Pair] = deque(maxlen=MEMORY)
+    pairs: deque[Pair] = deque(maxlen=N_PAIRS)
     for n_taken in range(n_steps):
         direction = _direction(gradient, pairs)
         slope = float(gradient @ direction)
@@ -46,10 +46,10 @@ def descend(
         if not slope < 0:
             return n_taken
         length = 1.0
-        for _ in range(MOST_TRIALS):
+        for _ in range(_MOST_TRIALS):
             trial = x + length * direction
             found, found_gradient = function(trial)
-            if found <= value + SUFFICIENT_DECREASE * length * slope:
+            if found <= value + _SUFFICIENT_DECREASE * length * slope:
                 break
             length = _shorter(length, value, slope, found)
         else:

@@ -34,7 +34,7 @@ _SCALE_BOUNDS = (-5.0, 3.0)
 
 # The penalty on the shape has a weight of one up to this many rows of the rarer class, and falls
 # like one over their number beyond.
-FEW_ROWS = 50.0
+FEW_SHAPED_ROWS = 50.0
 
 # Rounding may move centres by this part of their range.
 _ROUNDING = 1e-6
@@ -101,7 +101,7 @@ def shape_ridge(engine: Engine) -> float:
     either class, the less it is needed.
     """
     p, n = engine.positive_weight, engine.negative_weight
-    return min(1.0, FEW_ROWS * (p + n) / (p * n))
+    return min(1.0, FEW_SHAPED_ROWS * (p + n) / (p * n))
 
 
 class _Problem:

@@ -173,12 +173,12 @@ class Search:
 def run_search(search: Search, grid: SearchGrid) -> Scores:
     """Try all Cs with the first structure, the other structures, and the Cs near the best."""
     first = grid.settings[0]
-    scores = compare(search, "C", [replace(first, C=C) for C in grid.Cs], NO_SCORES)
+    scores = compare_settings(search, "C", [replace(first, C=C) for C in grid.Cs], NO_SCORES)
     if search.is_over():
         return scores
     best = _best(search, scores)
     others = [replace(setting, C=best.C) for setting in grid.settings[1:]]
-    scores = compare(search, "structure", others, scores)
+    scores = compare_settings(search, "structure", others, scores)
     if search.is_over():
         return scores
     best = _best(search, scores)
@@ -187,7 +187,7 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
         near = [C for C in grid.Cs[max(middle - 1, 0) : middle + 2] if C != best.C]
         n_basis = search.base.n_basis
         again = [replace(best, C=C, n_basis=n_basis) for C in near]
-        scores = compare(search, "C again", again, scores)
+        scores = compare_settings(search, "C again", again, scores)
     return scores
 
 
@@ -204,7 +204,7 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
     return expected
 
 
-def compare(search: Search, stage: str, settings: list[Setting], scores: Scores) -> Scores:
+def compare_settings(search: Search, stage: str, settings: list[Setting], scores: Scores) -> Scores:
     """Score settings on the first folds, and the best of them on the others."""
     n_first, n_folds = search.n_first, len(search.folds)
     scores = search.run(stage, _jobs(search, settings, range(n_first)), scores)

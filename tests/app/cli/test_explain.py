@@ -30,7 +30,7 @@ def test_contributions_are_those_of_the_model(customers):
 
 def test_pieces_json_pages_and_the_highest_scores(customers, monkeypatch):
     whole = run("explain", customers.model, customers.test, "--json").json["rows"]
-    monkeypatch.setattr("skauc.app.cli.explain.CHUNK_ROWS", 70)
+    monkeypatch.setattr("skauc.app.cli.explain.EXPLAINED_ROWS", 70)
     pieces = run("explain", customers.model, customers.test, "--json").json["rows"]
     np.testing.assert_allclose([r["score"] for r in pieces], [r["score"] for r in whole])
     assert len(whole) == 200

@@ -22,7 +22,7 @@ from skauc.exceptions import InvalidParameterError
 if TYPE_CHECKING:
     from skauc.explain import Explanation
 
-CHUNK_ROWS = 10_000
+EXPLAINED_ROWS = 10_000
 # Rows on a page if none are chosen, and at most.
 PAGE_ROWS, MOST_PAGE_ROWS = 20, 500
 
@@ -141,7 +141,7 @@ class _Pieces:
         if self.top is not None:
             yield from self._read_top(table, format)
             return
-        for frame in iterate_table(table, CHUNK_ROWS, format=format, kinds=kinds):
+        for frame in iterate_table(table, EXPLAINED_ROWS, format=format, kinds=kinds):
             if start == 0:
                 self.opened.note_unused(frame)
             chosen = rows_within(ranges, start, len(frame))

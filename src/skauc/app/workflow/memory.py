@@ -21,8 +21,8 @@ from skauc.unwrapping import first_step
 
 SCORES = "score"
 N_BINS = 10
-MOST_LEVELS = 10
-MOST_COLUMNS = 200
+_MOST_LEVELS = 10
+_MOST_COLUMNS = 200
 # A column has shifted if its index is above the first number and its p-value below the second.
 SHIFTED_PSI, SHIFTED_P = 0.1, 0.01
 _LONGEST = 60
@@ -93,7 +93,7 @@ def remember(model: Any, X: Any, scores: np.ndarray) -> dict[str, Any]:
         "n_rows": len(X),
         "columns": {
             name: _remember_column(columns[name], kinds[name])
-            for name in list(columns)[:MOST_COLUMNS]
+            for name in list(columns)[:_MOST_COLUMNS]
         },
         "n_scores": len(scores),
         SCORES: _remember_column(np.asarray(scores, dtype=np.float64)),
@@ -152,7 +152,7 @@ def _remember_column(values: np.ndarray, kind: str = "numeric") -> dict[str, Any
             part["is_date"] = True
     else:
         levels, n_rows = np.unique(values[values != ""].astype(str), return_counts=True)
-        order = np.argsort(-n_rows, kind="stable")[:MOST_LEVELS]
+        order = np.argsort(-n_rows, kind="stable")[:_MOST_LEVELS]
         part = {"levels": [level for level in levels[order].tolist() if len(level) <= _LONGEST]}
     counts = _count(part, values)
     shares = np.round(counts / max(counts.sum(), 1), 5)

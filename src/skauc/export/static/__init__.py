@@ -3,6 +3,6 @@
 from importlib.resources import files
 
 
-def read_static(name: str) -> str:
+def read_part(name: str) -> str:
     """Return a file of this folder."""
     return files("skauc.export.static").joinpath(name).read_text(encoding="utf-8")
