@@ -37,8 +37,13 @@ def case(engine_case, request):
     indices = np.delete(np.arange(len(toy.X)), [index for index, _ in CENTRES])
     candidates = Candidates.of(basis, indices, indices % 2, toy.X[indices])
     point = objective.at(np.array([0.1, 0.0, -0.2, 0.5, -1.0, 0.8]))
+    cell = point.state.coarse.cell
+    counted = cell[toy.positive][:, None] < cell[~toy.positive]
     return SimpleNamespace(
         toy=toy,
+        grams=[rbf_kernel(toy.X, gamma=kernel.gamma) for kernel in WIDTHS],
+        loss_hessian=oracles.hessian(counted, toy.positive, toy.weights),
+        residual=oracles.residual(point.state.scores, toy.positive, toy.weights),
         objective=objective,
         basis=basis,
         candidates=candidates,
@@ -49,20 +54,15 @@ def case(engine_case, request):
 
 def quadratic(case, chosen):
     """Gradient and Hessian of the model over the basis and some candidates, by definition."""
-    toy, C_pair, state = case.toy, case.objective.C_pair, case.point.state
+    toy, C_pair = case.toy, case.objective.C_pair
     pool = zip(case.candidates.indices[chosen], case.candidates.widths[chosen], strict=True)
     centres = [*CENTRES, *pool]
-    kernel_columns = np.column_stack(
-        [rbf_kernel(toy.X, toy.X[[i]], gamma=WIDTHS[width].gamma)[:, 0] for i, width in centres]
-    )
+    kernel_columns = np.column_stack([case.grams[width][:, i] for i, width in centres])
     rows, widths = np.array(centres).T
     factor = np.linalg.cholesky(kernel_columns[rows] * (widths[:, None] == widths))
     columns = np.hstack((0.3 * toy.X, np.linalg.solve(factor, kernel_columns.T).T))
-    cell = state.coarse.cell
-    counted = cell[toy.positive][:, None] < cell[~toy.positive]
-    hessian = columns.T @ oracles.hessian(counted, toy.positive, toy.weights) @ columns
-    residual = oracles.residual(state.scores, toy.positive, toy.weights)
-    gradient = C_pair * columns.T @ residual
+    hessian = columns.T @ case.loss_hessian @ columns
+    gradient = C_pair * columns.T @ case.residual
     gradient[: len(case.point.weights)] += case.point.weights
     return gradient, np.eye(len(hessian)) + C_pair * hessian
 

@@ -82,8 +82,9 @@ def test_weights_multiply_those_of_the_sample():
         assert_allclose(sample.weights[side].sum(), data.weights[of_all].sum(), rtol=0.1)
 
 
-@pytest.mark.parametrize("fraction", [None, 0.3])
-def test_hard_samples_have_about_the_size_of_the_sample(fraction):
+@pytest.mark.parametrize(("fraction", "pool_rows"), [(None, 10**6), (0.3, 10**6), (0.3, 6000)])
+def test_hard_samples_have_about_the_size_of_the_sample(fraction, pool_rows, monkeypatch):
+    monkeypatch.setattr("skauc.sparse.sampling.POOL_ROWS", pool_rows)
     data, model = make_data(20_000, weighted=True), make_model()
     rows = hold_out_none(data, RANDOM()) if fraction is None else hold_out(data, fraction, RANDOM())
     sample = rows.sample(data, 2000)
@@ -91,8 +92,13 @@ def test_hard_samples_have_about_the_size_of_the_sample(fraction):
     assert is_held_out.any() == (fraction is not None)
     seen = set()
     for number in (4, 8):
-        drawn = rows.hard_sample(data, model, sample, 2000, number)
+        drawn = rows.hard_sample(rows.pool(data), model, sample, 2000, number)
         learning = ~rows.rows(drawn)
+        of_all = ~rows.rows(data)
+        for of_class in (False, True):
+            found = drawn.weights[learning & (drawn.positive == of_class)].sum()
+            expected = data.weights[of_all & (data.positive == of_class)].sum()
+            assert_allclose(found, expected, rtol=0.15)
         assert_allclose(np.bincount(drawn.positive[learning]), [1000, 1000], rtol=0.12)
         # The same validation rows as in the sample, and other rows for each number.
         kept = drawn.row_numbers[~learning]
