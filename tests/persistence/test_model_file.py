@@ -61,9 +61,8 @@ def small(n_basis=8, **parameters):
 
 
 def small_cv():
-    return SparseKernelAUCCV(
-        n_basis=8, Cs=[1.0], gammas=["scale"], cv=2, refine=False, random_state=0
-    )
+    small = {"n_basis": 8, "Cs": [1.0], "gammas": ["scale"], "cv": 2, "refine": False}
+    return SparseKernelAUCCV(**small, n_jobs=None, random_state=0)
 
 
 MODELS = {
@@ -533,6 +532,9 @@ def test_settings_that_reach_beyond_the_model_are_reset(tmp_path):
     assert (loaded.n_jobs, inner.memory, loaded.estimator.memory) == (None, None, None)
     assert (inner[-1].n_jobs, inner[-1].checkpoint) == (None, None)
     assert_array_equal(scores(loaded), scores(model))
+    # The default of a search, all cores, is reset, too.
+    search = SparseKernelAUCCV(n_basis=2, effort="quick", cv=2, random_state=0).fit(X, Y)
+    assert load_model(save_model(search, tmp_path / "search.skauc")).n_jobs is None
 
 
 def test_a_parameter_that_is_an_object_of_ours(tmp_path):

@@ -205,9 +205,10 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
 def _with_parameters(kind: type, parameters: Any):
     """Return an unfitted estimator with the parameters that it has in this version."""
     require(isinstance(parameters, dict), "its parameters are")
-    known = kind().get_params(deep=False).keys() - set(RESET)
+    known = kind().get_params(deep=False).keys()
+    reset = dict.fromkeys(known & set(RESET))
     values = decode(parameters, {})
-    return kind(**{name: value for name, value in values.items() if name in known})
+    return kind(**{name: value for name, value in values.items() if name in known} | reset)
 
 
 def _best(estimator, parameters: Any):
