@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 from engine_cases import EngineCase
+from hypothesis import settings
 
 from skauc.engines import SizePolicy, size_policy
+
+# A busy machine may take longer than a deadline for any example.
+settings.register_profile("skauc", deadline=None)
+settings.load_profile("skauc")
 
 BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 

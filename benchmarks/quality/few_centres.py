@@ -5,8 +5,8 @@
 
 ``--only`` accepts any data set of the paper and any size.
 
-For each data set and size, `SparseKernelAUCCV` runs with this largest size, and its rule chooses
-among the settings of this size. AUC is measured on the official test part if there is one,
+For each data set and size, `SparseKernelAUCCV` runs with this largest size, and the best of the
+settings of this size is taken. AUC is measured on the official test part if there is one,
 otherwise on five stratified folds.
 """
 
@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from benchmarks.quality.peers import N_JOBS, folds_of
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.sparse.scoring import Setting
-from skauc.sparse.search import simplest
+from skauc.sparse.search import best_mean
 
 # Data set and size, and the goal for the test AUC.
 GOALS = {
@@ -45,7 +45,7 @@ GOALS = {
 
 
 def best_of_size(search: SparseKernelAUCCV, n_basis: int) -> dict:
-    """Return the parameters that the search's rule chooses among those of this size."""
+    """Return the best parameters of this size."""
     results = search.cv_results_
     names = [field.name for field in fields(Setting)]
     columns = zip(*(results[f"param_{name}"] for name in names), strict=True)
@@ -57,7 +57,7 @@ def best_of_size(search: SparseKernelAUCCV, n_basis: int) -> dict:
         for setting, by_fold in scores.items()
         if setting.n_basis == n_basis and not np.isnan(by_fold).any()
     }
-    return simplest(of_size).parameters()
+    return best_mean(of_size).parameters()
 
 
 def as_value(value):

@@ -197,7 +197,7 @@ def test_rows_that_differ_from_the_training_rows_are_warned_about(
         assert message in answer.err
 
 
-def test_identical_scores_are_warned_about(tmp_path):
+def test_rows_far_from_every_centre_are_warned_about(tmp_path):
     """As when a step that scales was forgotten."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
@@ -205,4 +205,4 @@ def test_identical_scores_are_warned_about(tmp_path):
     path = tmp_path / "t.csv"
     pd.DataFrame(1e6 * X, columns=["x0", "x1"]).to_csv(path, index=False)
     answer = run("predict", tmp_path / "m.skauc", path)
-    assert "All 60 rows have the same score" in answer.err
+    assert "Only the linear part of the model ranks these 60 rows" in answer.err

@@ -19,7 +19,8 @@ from skauc.preprocessing import TablePreprocessor
 
 def test_centres_that_are_rows_come_back_as_these_rows():
     X, y = make_messy(400)
-    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(6, random_state=0)).fit(X, y)
+    classifier = SparseKernelAUC(6, refine=False, linear_term=False, random_state=0)
+    model = make_pipeline(TablePreprocessor(), classifier).fit(X, y)
     parts = describe_model(model)
     rows = X.iloc[model[-1].basis_indices_]
     assert np.allclose(parts.centres["age"], rows["age"], equal_nan=True)
@@ -33,7 +34,8 @@ def test_centres_that_are_rows_come_back_as_these_rows():
 @pytest.mark.parametrize("scaling", [None, "rank"])
 def test_scaled_centres_come_back_in_their_units(scaling):
     toy = make_toy()
-    model = make_pipeline(StandardScaler(), SparseKernelAUC(4, scaling=scaling, random_state=0))
+    classifier = SparseKernelAUC(4, scaling=scaling, refine=False, random_state=0)
+    model = make_pipeline(StandardScaler(), classifier)
     parts = describe_model(model.fit(100 * toy.X, toy.positive))
     centres = np.array(list(parts.centres.values())).T
     rows = 100 * toy.X[model[-1].basis_indices_]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from skauc.app.workflow.training import MOST_TUNED, Recipe
-
-PROCESS_START = 3.0
+from skauc.sparse.estimator_cv import FEW_ROWS, REPEATS
 
 
 def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
@@ -31,6 +30,7 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     n_cores = os.cpu_count() or 1
     n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
     n_tuned = min(n_rows, MOST_TUNED)
+    n_repeats = REPEATS if n_rows < FEW_ROWS else 1
     # Seconds of one core that searches with 64 centres took: about fifty fits.
-    work = 3 + 0.004 * n_tuned
-    return PROCESS_START + work * recipe.n_basis / 64 / min(n_jobs, n_cores)
+    work = (3 + 0.003 * n_tuned) * n_repeats
+    return work * recipe.n_basis / 64 / min(n_jobs, n_cores)

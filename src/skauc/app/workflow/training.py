@@ -25,8 +25,6 @@ from skauc.sparse.sampling import balanced_sample
 # Larger tables are tuned on a sample of this many rows, and then fitted to all rows.
 MOST_TUNED = 10_000
 N_FOLDS = 5
-# Refinement needs validation rows of both classes, and is skipped with fewer rows than this.
-FEWEST_TO_REFINE = 10
 
 Watch = Callable[..., AbstractContextManager]
 
@@ -171,7 +169,6 @@ def _with_ranker(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
     n_fewest = min(np.count_nonzero(rows.y), np.count_nonzero(~rows.y))
     untuned = SparseKernelAUC(
         recipe.n_basis,
-        refine=bool(n_fewest >= FEWEST_TO_REFINE),
         engine=recipe.engine,
         n_jobs=recipe.n_jobs,
         random_state=recipe.seed,
@@ -232,30 +229,9 @@ def _tuned_on_a_sample(untuned, rows: LabelledTable, recipe: Recipe, watch: Watc
     if tuned.is_interrupted:
         note = f"It is fitted to a sample of {len(sample):,} rows."
         return replace(tuned, notes=(*tuned.notes, note))
-    search = tuned.model
-    chosen = {**_best_setting(search.cv_results_), "n_basis": recipe.n_basis}
-    score = float(np.max(_complete_means(search.cv_results_)))
+    chosen = {**tuned.chosen, "n_basis": recipe.n_basis}
     ranker = untuned.set_params(**chosen)
-    return _fitted(ranker, rows, Trained(None, chosen, score, len(sample)), watch)
-
-
-def _best_setting(results: dict) -> dict:
-    """Return the parameters with the best mean score, as `SparseKernelAUC` takes them."""
-    best = int(np.argmax(_complete_means(results)))
-    names = ("scaling", "gamma", "linear_term", "rotate", "refine", "C")
-    return {name: _as_parameter(results[f"param_{name}"][best]) for name in names}
-
-
-def _as_parameter(value):
-    if isinstance(value, tuple):
-        return list(value)
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _complete_means(results: dict) -> np.ndarray:
-    """Return the mean scores of the settings, -inf for those not tried on every fold."""
-    splits = np.array([results[name] for name in results if name.startswith("split")])
-    return np.where(np.isnan(splits).any(axis=0), -np.inf, results["mean_test_score"])
+    return _fitted(ranker, rows, Trained(None, chosen, tuned.cv_auc, len(sample)), watch)
 
 
 def _fitted(ranker: SparseKernelAUC, rows: LabelledTable, trained: Trained, watch: Watch):
