@@ -205,9 +205,9 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
 def _with_parameters(kind: type, parameters: Any):
     """Return an unfitted estimator with the parameters that it has in this version."""
     require(isinstance(parameters, dict), "its parameters are")
-    known = kind().get_params(deep=False).keys() - set(RESET)
-    values = decode(parameters, {})
-    return kind(**{name: value for name, value in values.items() if name in known})
+    known = kind().get_params(deep=False).keys()
+    values = {name: value for name, value in decode(parameters, {}).items() if name in known}
+    return kind(**{**values, **{name: None for name in RESET if name in known}})
 
 
 def _best(estimator, parameters: Any):
