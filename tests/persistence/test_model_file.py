@@ -80,7 +80,7 @@ MODELS = {
     "axes": small(rotate=True, refine=5),
     "normal along axes": small(rotate=True, scaling="normal", linear_term=True),
     # A loaded model has no n_jobs.
-    "cv": small_cv(n_jobs=None),
+    "cv": small_cv().set_params(n_jobs=None),
     "pipeline": make_pipeline(StandardScaler(), PCA(3), small()),
     "calibrated": CalibratedClassifierCV(make_pipeline(StandardScaler(), small()), ensemble=False),
     "isotonic": CalibratedClassifierCV(small(), method="isotonic", ensemble=False),
