@@ -78,7 +78,8 @@ MODELS = {
     "normal": small(scaling="normal"),
     "axes": small(rotate=True, refine=5),
     "normal along axes": small(rotate=True, scaling="normal", linear_term=True),
-    "cv": small_cv(),
+    # A loaded model has no n_jobs.
+    "cv": small_cv().set_params(n_jobs=None),
     "pipeline": make_pipeline(StandardScaler(), PCA(3), small()),
     "calibrated": CalibratedClassifierCV(make_pipeline(StandardScaler(), small()), ensemble=False),
     "isotonic": CalibratedClassifierCV(small(), method="isotonic", ensemble=False),

@@ -206,9 +206,8 @@ def _with_parameters(kind: type, parameters: Any):
     """Return an unfitted estimator with the parameters that it has in this version."""
     require(isinstance(parameters, dict), "its parameters are")
     known = kind().get_params(deep=False).keys()
-    reset = dict.fromkeys(known & set(RESET))
-    values = decode(parameters, {})
-    return kind(**{name: value for name, value in values.items() if name in known} | reset)
+    values = {name: value for name, value in decode(parameters, {}).items() if name in known}
+    return kind(**{**values, **{name: None for name in RESET if name in known}})
 
 
 def _best(estimator, parameters: Any):

@@ -102,6 +102,11 @@ class Workspace:
     def __exit__(self, *exception) -> None:
         self._stack.close()
 
+    def forget_samples(self) -> None:
+        """Free the samples and what they were drawn by, before all rows get their columns."""
+        vars(self).pop("pool", None)
+        vars(self.rows).pop("_hashes", None)
+
     @cached_property
     def pool(self) -> TrainingData:
         """The rows that hard rows are drawn from."""
@@ -300,6 +305,7 @@ class MoveTo:
     def open(self, state: FitState, work: Workspace) -> None:
         """Open an engine for the rows."""
         if self.rows == "all":
+            work.forget_samples()
             work.open(work.rows, work.tested)
             return
         assert work.sample is not None  # there are hard rows only where there is a sample
