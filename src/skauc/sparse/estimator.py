@@ -165,8 +165,9 @@ class SparseKernelAUC(PathClassifier):
     contribute to the loss. Without refinement, centres are chosen on a sample of 100 rows per
     centre, at least 8,000. The coefficients are then fitted to all rows, including those held out.
 
-    A row of weight 2 counts as two rows. If there are more rows than candidates, the random draws
-    for weighted and for repeated rows differ, and so do the models.
+    A row of weight 2 counts as two rows, also in refinement. If there are more rows than
+    candidates, or so many that samples are drawn, the random draws for weighted and for repeated
+    rows differ, and so do the models. The principal axes of more than 256 features ignore the weights.
 
     References
     ----------
