@@ -6,6 +6,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification
@@ -13,6 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from skauc import SparseKernelAUC
 from skauc.engines.threads import RowThreads
+from skauc.exceptions import InvalidDataError
 
 
 def blas_threads():
@@ -167,3 +169,14 @@ sys.exit(failed)
 def test_a_process_forked_while_threads_fit_can_fit_too():
     words = [sys.executable, "-W", "ignore", "-c", FORK_WHILE_FITTING]
     assert subprocess.run(words, timeout=900, check=False).returncode == 0
+
+
+def test_a_fit_that_fails_before_its_first_centre_lets_blas_go():
+    X = np.random.default_rng(0).standard_normal((60, 2)) * 1e200
+    model = SparseKernelAUC(4, selection="kmeans", gamma=1.0, refine=False, linear_term=False)
+    with threadpool_limits(2, user_api="blas"):
+        with pytest.raises(InvalidDataError):
+            model.fit(X, np.arange(60) % 2)
+        assert blas_threads() == {2}
+        with RowThreads(2):
+            assert blas_threads() == {1}

@@ -84,6 +84,15 @@ class Workspace:
         self._stack = ExitStack()
 
     def __enter__(self) -> Workspace:
+        try:
+            self._begin()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def _begin(self) -> None:
+        """Draw the sample, open an engine for it, and make the selector."""
         self.started = time.perf_counter()
         size = self.plan.sample_rows(self.held_out)
         self.sample = None if size is None else self.held_out.sample(self.rows, size)
@@ -97,7 +106,6 @@ class Workspace:
             minimise=self.minimise,
             random_state=self._random_state,
         )
-        return self
 
     def __exit__(self, *exception) -> None:
         self._stack.close()
