@@ -53,7 +53,7 @@ from skauc.validation import (
 # Seconds that the fit after an interrupt may take from its first centre on.
 LAST_SECONDS = 1.0
 # A single set of folds misleads on few rows, so it is repeated.
-FEW_ROWS, REPEATS = 500, 2
+FEW_ROWS, REPEATS = 200, 2
 DEFAULT_CS = (0.1, 0.5, 2.5, 12.5, 62.5)
 QUICK_CS = (0.1, 0.5, 5.0)
 # Multiples of gamma="scale" that are tried.
@@ -99,7 +99,7 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     cv : None, int, cross-validation generator or iterable, default=None
         The folds. An integer is the number of stratified folds, shuffled with ``random_state``.
-        None is 5 folds, repeated twice below 500 rows, or as many as the rarer class allows.
+        None is 5 folds, repeated twice below 200 rows, or as many as the rarer class allows.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
