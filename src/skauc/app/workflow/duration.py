@@ -32,5 +32,5 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     n_tuned = min(n_rows, MOST_TUNED)
     n_repeats = REPEATS if n_rows < FEW_ROWS else 1
     # Seconds of one core that searches with 64 centres took: about fifty fits.
-    work = (3 + 0.003 * n_tuned) * n_repeats
+    work = (2.4 + 0.003 * n_tuned) * n_repeats
     return work * recipe.n_basis / 64 / min(n_jobs, n_cores)
