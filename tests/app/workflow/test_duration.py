@@ -7,7 +7,15 @@ import pytest
 from skauc.app.workflow import Recipe, estimate_seconds
 
 # Seconds of one core that searches with 64 centres and 20 features took: rows, seconds.
-MEASURED = [(150, 4.3), (200, 2.7), (400, 3.0), (900, 4.8), (1500, 7.3), (3000, 10.6), (10_000, 32.3)]
+MEASURED = [
+    (150, 4.3),
+    (200, 2.7),
+    (400, 3.0),
+    (900, 4.8),
+    (1500, 7.3),
+    (3000, 10.6),
+    (10_000, 32.3),
+]
 
 
 @pytest.mark.parametrize(("n_rows", "seconds"), MEASURED)
