@@ -180,7 +180,7 @@ def test_interrupted_while_tuning(tmp_path):
 def test_sigterm_ends_the_program_and_its_threads(tmp_path):
     """Exit code 143 as after a kill, and a sentence on what was kept."""
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(3000, 3)), columns=["a", "b", "c"])
+    X = pd.DataFrame(rng.normal(size=(8000, 3)), columns=["a", "b", "c"])
     X.assign(y=X.a + X.b**2 > 1.5).to_csv(tmp_path / "t.csv", index=False)
     words = [*PROGRAM, "fit", "t.csv", "--target", "y", "--jobs", "2"]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
