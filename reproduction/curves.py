@@ -120,7 +120,7 @@ def _model(
     return SparseKernelAUC(
         n_basis,
         C=to_scale_free(C / (len(y) * share * (1 - share)), y),
-        selection=Selection("greedy", n_rows=None, **parameters),
+        selection=Selection("greedy", n_rows=None, **{"retrain": "geometric", **parameters}),
         refine=False,
         linear_term=False,
         n_jobs=n_jobs,

@@ -31,6 +31,7 @@ from reproduction.protocol import (
     gamma_of,
     to_scale_free,
 )
+from reproduction.pursuits import scores_by_size
 from reproduction.rank_svm import rank_svm_results
 from skauc.data.training import check_training
 from skauc.kernels import RBF
@@ -39,7 +40,6 @@ from skauc.online import OILK, AdaOAM
 from skauc.sparse import Selection, SparseKernelAUC
 from skauc.sparse.folds import RowFold
 from skauc.sparse.plan import Parameters
-from skauc.sparse.scoring import Job, Setting, scores_by_size
 
 # With more rows, a float64 kernel matrix is too large for SVC.
 _MOST_MATRIX_ROWS = 8_000
@@ -124,31 +124,29 @@ class Pursuit:
         C_pair_of = {to_scale_free(C_pair, part.y_train): C_pair for C_pair in C_pairs}
         # No early stopping, because the size is part of the setting: eight retrainings without a
         # better AUC ended a pursuit of ijcnn1 at 16 centres, with 4 as the best.
-        selection = Selection(self.selection, n_rows=None)
-        base = Parameters(selection=selection, refine=0, linear_term=False)
         X = np.vstack((part.X_train, part.X_test))
         data = check_training(SparseKernelAUC(), X, np.concatenate((part.y_train, part.y_test)))
         rows = np.arange(n_train + n_test)
         scaling, linear_term = structure
-        setting = Setting(scaling, gamma_of(sigma), linear_term, False, 1.0, n_basis)
-        job = Job(
-            setting,
-            0,
-            tuple(C_pair_of),
-            base.selection.n_candidates,
-            base.selection.retrain,
-            self.scored_every,
+        parameters = Parameters(
+            n_basis=n_basis,
+            gamma=gamma_of(sigma),
+            scaling=scaling,
+            linear_term=linear_term,
+            selection=Selection(self.selection, retrain="geometric", n_rows=None),
         )
         fold = RowFold(rows[:n_train], rows[n_train:])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            scores = scores_by_size(base, data, fold, job, seed)
+            scores = scores_by_size(
+                parameters, data, fold, tuple(C_pair_of), self.scored_every, seed
+            )
         stages: dict[float, list[Stage]] = {C: [] for C in C_pair_of}
         for (size, C), score in scores.items():
             stages[C].append(Stage(size, score, size))
         for C, C_pair in C_pair_of.items():
-            parameters = {"C_pair": C_pair, "sigma": sigma, **_words(structure)}
-            yield Outcome(parameters, tuple(stages[C]))
+            chosen = {"C_pair": C_pair, "sigma": sigma, **_words(structure)}
+            yield Outcome(chosen, tuple(stages[C]))
 
 
 def _words(structure: Structure) -> dict:

@@ -366,7 +366,7 @@ def test_verbose(estimator):
 
 SELECTION = {
     "rule": choice("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
-    "retrain": choice("geometric", "doubling", "always"),
+    "retrain": choice("coarse", "geometric", "doubling", "always"),
     "solver": choice("auto", "cholesky", "cg"),
     "n_candidates": integer("100 is a good choice"),
     "max_iter": integer("100 is a good choice"),

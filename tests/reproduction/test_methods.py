@@ -12,7 +12,7 @@ from reproduction.methods import METHOD_NAMES, Outcome, Pursuit, make_methods, m
 from reproduction.protocol import QUICK, Part, gamma_of, to_scale_free
 from reproduction.rank_svm import rank_svm_results
 from reproduction.synthetic import make_waves
-from skauc import KernelRankSVM, SparseKernelAUC
+from skauc import KernelRankSVM, Selection, SparseKernelAUC
 from skauc.kernels import RBF
 from skauc.metrics import auc
 
@@ -84,7 +84,11 @@ def by_parameters(outcomes):
 def test_the_pursuit_is_that_of_the_estimator_at_the_middle_weight(part):
     found = by_parameters(Pursuit(BRIEF.C_pairs, BRIEF.sigmas, "greedy", 12).outcomes(part, 3))
     C = to_scale_free(0.1, part.y_train)
-    paper = {"refine": False, "linear_term": False, "selection": "greedy"}
+    paper = {
+        "refine": False,
+        "linear_term": False,
+        "selection": Selection("greedy", retrain="geometric"),
+    }
     model = SparseKernelAUC(12, C=C, gamma=gamma_of(4.0), random_state=3, **paper)
     pipeline = make_pipeline(StandardScaler(), model).fit(part.X_train, part.y_train)
     rows = pipeline[:-1].transform(part.X_test)

@@ -17,7 +17,7 @@ from skauc.sparse.sampling import hold_out
 X, y = make_classification(
     300, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0
 )
-GEOMETRIC = [1, 2, 4, 5, 8, 11, 16, 20]
+COARSE = [1, 2, 4, 5, 8, 11, 16, 20]
 PLAIN = {"refine": False, "linear_term": False}
 
 
@@ -46,7 +46,7 @@ def assert_consistent(model):
 @pytest.mark.parametrize(
     ("retrain", "sizes"),
     [
-        ("geometric", GEOMETRIC),
+        ("coarse", COARSE),
         ("doubling", [1, 2, 4, 8, 16, 20]),
         ("always", list(range(1, 21))),
     ],

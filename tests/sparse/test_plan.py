@@ -15,16 +15,21 @@ from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine
 # Schedules
 
 
-def test_geometric_sizes_are_the_rounded_down_powers_of_the_root_of_two():
+@pytest.mark.parametrize(("retrain", "power"), [("coarse", 2), ("geometric", 4)])
+def test_sizes_are_the_rounded_down_powers_of_a_root_of_two(retrain, power):
     n_basis = 5000
-    # size = floor(2^(j/2)) says size^2 <= 2^j < (size + 1)^2: whole numbers all through.
+    # size = floor(2^(j/q)) says size^q <= 2^j < (size + 1)^q: integers all through.
     expected = {
         size
         for size in range(1, n_basis + 1)
-        if any(size**2 <= 2**j < (size + 1) ** 2 for j in range(30))
+        if any(size**power <= 2**j < (size + 1) ** power for j in range(15 * power))
     }
-    assert retraining_sizes("geometric", n_basis) == expected | {n_basis}
-    assert retraining_sizes("geometric", 26) == {1, 2, 4, 5, 8, 11, 16, 22, 26}
+    assert retraining_sizes(retrain, n_basis) == expected | {n_basis}
+
+
+def test_the_first_sizes_of_two_schedules():
+    assert retraining_sizes("geometric", 20) == {1, 2, 3, 4, 5, 6, 8, 9, 11, 13, 16, 19, 20}
+    assert retraining_sizes("coarse", 26) == {1, 2, 4, 5, 8, 11, 16, 22, 26}
 
 
 def test_doubling_sizes_are_the_powers_of_two_and_the_last():
@@ -35,7 +40,7 @@ def test_always_is_every_size():
     assert retraining_sizes("always", 5) == {1, 2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("retrain", ["geometric", "doubling", "always"])
+@pytest.mark.parametrize("retrain", ["coarse", "geometric", "doubling", "always"])
 @pytest.mark.parametrize("n_basis", [1, 2, 7, 64, 100])
 def test_the_first_and_the_last_size_are_in_every_schedule(retrain, n_basis):
     sizes = retraining_sizes(retrain, n_basis)
@@ -44,7 +49,7 @@ def test_the_first_and_the_last_size_are_in_every_schedule(retrain, n_basis):
 
 
 def test_an_unknown_schedule_is_refused():
-    message = r"`retrain` must be one of 'geometric', 'doubling', 'always'; got 'never'"
+    message = r"`retrain` must be one of 'coarse', 'geometric', 'doubling', 'always'; got 'never'"
     with pytest.raises(InvalidParameterError, match=message):
         retraining_sizes("never", 8)
 

@@ -38,6 +38,11 @@ def hashes_of(data: TrainingData, seed: int) -> np.ndarray:
     return known[1]
 
 
+def forget_hashes(data) -> None:
+    """Free the hashes that `hashes_of` keeps."""
+    vars(data).pop("_hashes", None)
+
+
 @dataclass(frozen=True)
 class HashRange:
     """The rows of positive weight whose hash is at least ``low`` and less than ``high``.

@@ -71,9 +71,9 @@ class Selection:
     n_candidates : int, default=100
         Number of rows drawn as candidates for each centre (the paper's kappa). All rows are
         candidates if there are no more than that.
-    retrain : {"geometric", "doubling", "always"}, default="geometric"
-        At which sizes all coefficients are optimised: floor(2^(j/2)), 2^j, or every size. They
-        are always optimised at the last size.
+    retrain : {"coarse", "geometric", "doubling", "always"}, default="coarse"
+        At which sizes all coefficients are optimised: floor(2^(j/2)), floor(2^(j/4)) as in the
+        paper, 2^j, or every size. They are always optimised at the last size.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How the Newton system is solved. "auto" is "cholesky" up to a thousand columns and "cg",
         conjugate gradients, above.
@@ -88,12 +88,12 @@ class Selection:
     >>> from skauc import Selection, SparseKernelAUC
     >>> model = SparseKernelAUC(selection=Selection("greedy", n_candidates=50))
     >>> model.selection.retrain
-    'geometric'
+    'coarse'
     """
 
     rule: str = "orthogonal"
     n_candidates: int = 100
-    retrain: str = "geometric"
+    retrain: str = "coarse"
     solver: str = "auto"
     max_iter: int = 100
     n_rows: int | str | None = "auto"
@@ -349,8 +349,9 @@ def make_plan(parameters: Parameters, rows: TrainingData) -> tuple[Plan, Trainin
 
 
 SCHEDULES: dict[str, Callable[[], Iterator[int]]] = {
-    # floor(2^(j/2)), in integer arithmetic.
-    "geometric": lambda: (math.isqrt(2**j) for j in count()),
+    # floor(2^(j/2)) and floor(2^(j/4)), the paper's schedule, in integer arithmetic.
+    "coarse": lambda: (math.isqrt(2**j) for j in count()),
+    "geometric": lambda: (math.isqrt(math.isqrt(2**j)) for j in count()),
     "doubling": lambda: (2**j for j in count()),
     "always": lambda: count(1),
 }

@@ -82,7 +82,12 @@ class HeldOut:
 
     def pool(self, data: TrainingData) -> TrainingData:
         """Return the rows that hard rows are drawn from: a sample if they are many."""
-        return data if sum(self.learning) <= POOL_ROWS else self.sample(data, POOL_ROWS)
+        return data if self._pool_counts == self.learning else self.sample(data, POOL_ROWS)
+
+    @property
+    def _pool_counts(self) -> Counts:
+        """Number of rows of each class in the pool, without those held out."""
+        return balanced_counts(self.learning, min(sum(self.learning), POOL_ROWS))
 
     def hard_sample(
         self, pool: TrainingData, model: Model, sample: TrainingData, size: int, number: int
@@ -93,9 +98,7 @@ class HeldOut:
         tells the samples of one fit apart.
         """
         model = replace(model, scaling=None)
-        learning = self.learning
-        if sum(learning) > POOL_ROWS:
-            learning = balanced_counts(learning, POOL_ROWS)
+        learning = self._pool_counts
         counts = balanced_counts(learning, size)
         seed = int(hash_rows(np.array([number]), self.order.seed)[0] >> 32)
         return draw_hard_rows(

@@ -182,7 +182,7 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
     if search.is_over():
         return scores
     best = _best(search, scores)
-    if best.structure != first.structure:
+    if not best.has_structure_of(first):
         middle = grid.Cs.index(best.C)
         near = [C for C in grid.Cs[max(middle - 1, 0) : middle + 2] if C != best.C]
         n_basis = search.base.n_basis
@@ -207,22 +207,17 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
 def compare_settings(search: Search, stage: str, settings: list[Setting], scores: Scores) -> Scores:
     """Score settings on the first folds, and the best of them on the others."""
     n_first, n_folds = search.n_first, len(search.folds)
-    scores = search.run(stage, _jobs(search, settings, range(n_first)), scores)
+    scores = search.run(stage, _jobs(settings, range(n_first)), scores)
     if search.is_over():
         return scores
     known = scores.on_first(n_first)
     in_order = sorted(settings, key=lambda setting: -_best_size(known, setting).mean())
     kept = in_order[:KEPT]
-    return search.run(stage, _jobs(search, kept, range(n_first, n_folds)), scores)
+    return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
 
 
-def _jobs(search: Search, settings: list[Setting], folds: range) -> list[Job]:
-    selection = search.base.selection
-    return [
-        Job(setting, fold, (setting.C,), selection.n_candidates, selection.retrain)
-        for setting in settings
-        for fold in folds
-    ]
+def _jobs(settings: list[Setting], folds: range) -> list[Job]:
+    return [Job(setting, fold) for setting in settings for fold in folds]
 
 
 def _best(search: Search, scores: Scores) -> Setting:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from skauc.data.sampling import forget_hashes
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen, Engine, LinearColumns
 from skauc.kernels import as_rbf, is_sparse, same_format
@@ -113,7 +114,7 @@ class Workspace:
     def forget_samples(self) -> None:
         """Free the samples and what they were drawn by, before all rows get their columns."""
         vars(self).pop("pool", None)
-        vars(self.rows).pop("_hashes", None)
+        forget_hashes(self.rows)
 
     @cached_property
     def pool(self) -> TrainingData:
