@@ -22,7 +22,7 @@ from skauc.engines import Engine, OrthonormalColumns
 from skauc.engines.passes import KernelMoments, Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import RBF, same_format
-from skauc.solvers.lbfgs import descend
+from skauc.solvers.lbfgs import Descent
 from skauc.solvers.newton import Minimum, Point
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
@@ -82,14 +82,12 @@ def refine(
     ``on_step`` is called with the number of steps after every one.
     """
     problem = _Problem(objective, basis, minimise, start)
-    latest = start
-
-    def remember(theta: np.ndarray) -> None:
-        nonlocal latest
-        latest = problem.found(latest.n_iter + 1)
-        on_step(latest.n_iter)
-
-    descend(problem, problem.pack(start.shape), n_steps, remember)
+    descent, latest = Descent(problem.pack(start.shape)), start
+    while latest.n_iter < n_steps and not descent.is_over:
+        is_step = descent.tell(*problem(descent.trial))
+        if is_step:
+            latest = problem.found(latest.n_iter + 1)
+            on_step(latest.n_iter)
     return latest
 
 
