@@ -205,7 +205,9 @@ def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
     values = column[order[np.minimum(places, len(order) - 1)]]
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
-    nearest = np.spacing(np.maximum(np.abs(values[1:]), np.abs(values[:-1])))
+    # The spacing of the largest numbers is infinite.
+    greatest = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+    nearest = np.spacing(np.minimum(greatest, np.finfo(np.float64).max / 2))
     with quiet_overflow():
         is_new = np.diff(values) > _SAME * nearest
     values = values[np.maximum.accumulate(np.where(np.append(True, is_new), np.arange(N_KNOTS), 0))]
