@@ -67,6 +67,7 @@ class GramMatrix:
 
     def product(self, vector: np.ndarray) -> np.ndarray:
         """Return the kernel matrix times a vector."""
+
         def multiply(first, last):
             out = np.zeros(self.n_rows)
             for start in range(first, last, self._block_rows):

@@ -27,7 +27,7 @@ from skauc.export.program import (
     Values,
     Words,
 )
-from skauc.export.rounding import digits
+from skauc.export.rounding import digits, is_single, single_digits
 
 C_PRECISIONS = ("double", "float", "int8")
 # The largest error of a self-test, relative to a score above 1.
@@ -108,11 +108,9 @@ class _Writer:
 
     def table(self, name: str, values: Iterable[float], kind: str | None = None) -> str:
         """Return a constant array. Numbers need no suffix there."""
-        if self.real == "float":
-            texts = [digits(float(f"{value:.9g}")) for value in values]
-        else:
-            texts = [digits(value) for value in values]
-        return array(f"static const {kind or self.real} {name}[]", texts)
+        kind = kind or self.real
+        texts = map(single_digits if kind == "float" else digits, values)
+        return array(f"static const {kind} {name}[]", texts)
 
     # -- parts of the header ------------------------------------------------------------------
 
@@ -237,7 +235,8 @@ class _Writer:
     def centres(self) -> list[str]:
         centres = self.program.expansion.centres
         if self.precision != "int8":
-            return [self.table("centres", centres.T.ravel())]
+            kind = "float" if is_single(centres) else self.real
+            return [self.table("centres", centres.T.ravel(), kind)]
         rounded = Quantised.of(centres)
         return [
             array("static const signed char centres[]", map(str, rounded.q.T.ravel().tolist())),
