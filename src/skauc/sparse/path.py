@@ -14,7 +14,7 @@ from skauc.exceptions import FitInterruptedError, InvalidDataError
 from skauc.sparse.plan import Plan
 from skauc.sparse.stages import Stage, Workspace
 from skauc.sparse.state import DescentStep, FitState, Path
-from skauc.support import quiet_overflow
+from skauc.support import interrupts, quiet_overflow
 
 
 def ignore(path: Path) -> bool:
@@ -125,7 +125,8 @@ def fit_path(
                 if number < state.n_done:
                     continue
                 if not (stage.grows and state.is_grown):
-                    state = stage.run(state, work)
+                    with interrupts():
+                        state = stage.run(state, work)
                 state = replace(state, n_done=number + 1)
                 if stage.saves and state.models:
                     checkpoint.save(state)
