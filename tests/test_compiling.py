@@ -14,8 +14,8 @@ from listeners import Listener
 import skauc
 from skauc import SparseKernelAUC
 from skauc.compiling import compiled, compiled_fast
+from skauc.exceptions import interrupts
 from skauc.losses import pairs
-from skauc.support import interrupts
 
 PACKAGE = Path(skauc.__file__).parent
 

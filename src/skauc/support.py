@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -31,24 +30,6 @@ def quiet_overflow() -> np.errstate:
     Use it where the caller looks for numbers that are not finite in the result.
     """
     return np.errstate(over="ignore", invalid="ignore")
-
-
-@contextmanager
-def interrupts() -> Iterator[None]:
-    """Raise an interrupt as what it is.
-
-    An interrupt that comes while numba converts the results of a compiled function leaves it as a
-    SystemError. Its cause, or the cause of that, is the KeyboardInterrupt.
-    """
-    try:
-        yield
-    except SystemError as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, KeyboardInterrupt):
-            cause = cause.__cause__
-        if cause is None:
-            raise
-        raise KeyboardInterrupt from error
 
 
 def spread(values: np.ndarray) -> np.ndarray:

@@ -10,11 +10,11 @@ from sklearn.utils import check_random_state
 
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen, Engine
-from skauc.exceptions import FitInterruptedError, InvalidDataError
+from skauc.exceptions import FitInterruptedError, InvalidDataError, interrupts
 from skauc.sparse.plan import Plan
 from skauc.sparse.stages import Stage, Workspace
 from skauc.sparse.state import DescentStep, FitState, Path
-from skauc.support import interrupts, quiet_overflow
+from skauc.support import quiet_overflow
 
 
 def ignore(path: Path) -> bool:

@@ -19,8 +19,8 @@ from skauc.exceptions import (
     InvalidParameterError,
     MissingPackageError,
     ModelFileError,
+    interrupts,
 )
-from skauc.support import interrupts
 
 WORK_FAILED, BAD_INPUT = 1, 2
 _BAD_INPUT = (

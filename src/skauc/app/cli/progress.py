@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 
 from skauc.app.cli.output import duration, say
-from skauc.support import interrupts
+from skauc.exceptions import interrupts
 
 # Seconds between two lines where there is no terminal, at first and at most.
 LINE_SECONDS = 5.0
