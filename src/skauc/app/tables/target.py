@@ -133,7 +133,8 @@ def _with_known_target(frame, target: str):
         return frame
     warnings.warn(
         f"The target {target!r} is missing in {np.count_nonzero(missing):,} of {len(frame):,} "
-        f"rows, first in row {int(np.argmax(missing)) + 1}, counted from 1. These rows are left out.",
+        f"rows, first in row {int(np.argmax(missing)) + 1}, counted from 1. These rows are left "
+        "out.",
         stacklevel=3,
     )
     known = frame[~missing]
