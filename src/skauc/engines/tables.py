@@ -14,6 +14,7 @@ import numpy as np
 
 from skauc.compiling import compiled
 from skauc.losses import pairs
+from skauc.losses.focus import WHOLE, Focus
 from skauc.losses.pairs import (
     BINS_PER_MARGIN,
     WIDEST_RANGE,
@@ -22,7 +23,6 @@ from skauc.losses.pairs import (
     PairStatistics,
     ScoreRanges,
 )
-from skauc.metrics.area import auc_of, threshold_of
 from skauc.metrics.sorted_scores import SortedScores
 from skauc.support import cached_property
 
@@ -144,7 +144,7 @@ class SharedStatistics:
         return replace(self.statistics, cells=replace(self.statistics.cells, cell=cell))
 
 
-def share_statistics(table: ScoreTable) -> SharedStatistics:
+def share_statistics(table: ScoreTable, focus: Focus = WHOLE) -> SharedStatistics:
     """Return the statistics of the contested part of a table of all rows.
 
     The loss is infinite if a score is not finite.
@@ -161,7 +161,7 @@ def share_statistics(table: ScoreTable) -> SharedStatistics:
     moments = np.zeros((2, grid.n_cells, 3))
     _add_at(moments, target, table.moments)
     cells = Cells(np.empty(0, np.int32), grid.n_cells, table.origin)
-    statistics = pairs.statistics_of(cells, moments)
+    statistics = pairs.statistics_of(cells, moments, focus)
     return SharedStatistics(grid, statistics, RankAxis.of(table), table.ranges.middle)
 
 
@@ -249,11 +249,3 @@ class Ranking:
         negatives, positives = self.sums
         filled = (negatives > 0) | (positives > 0)
         return SortedScores(self.middles[filled], positives[filled], negatives[filled])
-
-    def auc(self) -> float:
-        """Return the AUC."""
-        return auc_of(self.table)
-
-    def threshold(self) -> float:
-        """Return the threshold with the best balanced accuracy."""
-        return threshold_of(self.table)

@@ -20,6 +20,8 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import FeatureMap, check_scaling, rotate, scale
 from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.losses.focus import Focus, make_focus
+from skauc.metrics.partial_area import check_corner, check_part
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import SOLVERS, make_step, minimise
 from skauc.sparse.sampling import (
@@ -135,6 +137,13 @@ class Parameters:
     early_stopping: bool = False
     validation_fraction: float = 0.1
     tol: float = 1e-4
+    max_fpr: float | None = None
+    min_tpr: float | None = None
+
+    @property
+    def focus(self) -> Focus:
+        """The part of the pairs that counts."""
+        return make_focus(self.max_fpr, self.min_tpr)
 
     @classmethod
     def of(cls, estimator: Any) -> Parameters:
@@ -162,6 +171,7 @@ class Parameters:
             "validation_fraction", self.validation_fraction, "0.1 holds out a tenth of the rows."
         )
         check_positive("tol", self.tol, "1e-4 is a good choice.")
+        check_corner(self.max_fpr, self.min_tpr)
 
 
 def n_steps(refine: str | bool | int, kernel: str | Callable) -> int:
@@ -295,9 +305,13 @@ class Plan:
 
     def hold_out(self, rows: TrainingData, random_state: np.random.RandomState) -> HeldOut:
         """Return which rows are held out, and the order that samples are drawn by."""
-        if self.parameters.early_stopping:
-            return hold_out(rows, self.parameters.validation_fraction, random_state)
-        return hold_out_none(rows, random_state)
+        parameters = self.parameters
+        if parameters.early_stopping:
+            held_out = hold_out(rows, parameters.validation_fraction, random_state)
+        else:
+            held_out = hold_out_none(rows, random_state)
+        check_part(parameters.max_fpr, parameters.min_tpr, held_out.learning)
+        return held_out
 
     def optimiser(self, capacity: int) -> Callable[..., Any]:
         """Return ``minimise(objective, weights)`` with the solver of the parameters."""
