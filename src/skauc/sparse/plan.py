@@ -23,7 +23,13 @@ from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve
 from skauc.losses.focus import Focus, make_focus
 from skauc.metrics.partial_area import check_corner, check_part
 from skauc.model import Model, PathRecord
-from skauc.solvers.newton import SOLVERS, make_step, minimise
+from skauc.solvers.newton import (
+    SOLVERS,
+    halving_search,
+    make_step,
+    minimise,
+    parabola_search,
+)
 from skauc.sparse.sampling import (
     MOST_REFINED_ROWS,
     REFINED_ROWS,
@@ -316,8 +322,15 @@ class Plan:
     def optimiser(self, capacity: int) -> Callable[..., Any]:
         """Return ``minimise(objective, weights)`` with the solver of the parameters."""
         selection = self.parameters.selection
-        step = make_step(selection.solver, capacity)
-        return partial(minimise, step=step, tol=self.parameters.tol, max_iter=selection.max_iter)
+        # The Hessian is that for fixed shares of the rows, see `skauc.losses.focus`.
+        search = halving_search if self.parameters.focus.is_whole else parabola_search
+        return partial(
+            minimise,
+            step=make_step(selection.solver, capacity),
+            tol=self.parameters.tol,
+            max_iter=selection.max_iter,
+            search=search,
+        )
 
     def has_converged(self, records: Sequence[PathRecord]) -> bool:
         """Tell whether early stopping ends the pursuit after these retrainings."""
