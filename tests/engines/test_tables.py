@@ -17,7 +17,6 @@ from skauc.engines.tables import (
     share_statistics,
 )
 from skauc.losses import pairs
-from skauc.metrics.area import auc_of, threshold_of
 
 SCALES = st.sampled_from([1e-6, 0.1, 1.0, 30.0, 1e4, 1e12])
 
@@ -107,9 +106,9 @@ def test_the_auc_of_places_is_the_auc(n_rows, n_blocks, scale, seed):
     ranking = Ranking(axis.middles(), sums)
     # Two rows in one of the 65 536 places count as tied.
     assert_allclose(
-        auc_of(ranking.table), roc_auc_score(positive, scores, sample_weight=weights), atol=2e-3
+        ranking.auc(), roc_auc_score(positive, scores, sample_weight=weights), atol=2e-3
     )
-    assert scores.min() <= threshold_of(ranking.table) <= scores.max()
+    assert scores.min() <= ranking.threshold() <= scores.max()
 
 
 def test_ties_stay_ties():
@@ -117,4 +116,4 @@ def test_ties_stay_ties():
     positive = np.array([False, True, True, False, True])
     axis = share_statistics(score_table(scores, positive, np.ones(5), 0.0)).ranks
     ranking = Ranking(axis.middles(), rank_sums(axis, scores, positive, np.ones(5)))
-    assert_allclose(auc_of(ranking.table), roc_auc_score(positive, scores))
+    assert_allclose(ranking.auc(), roc_auc_score(positive, scores))

@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import RepeatedStratifiedKFold
 
-from skauc import KernelRankSVM, SparseKernelAUC
+from skauc import KernelRankSVM, SparseKernelAUC, SparseKernelAUCCV
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.losses.focus import make_focus
@@ -74,14 +75,6 @@ def test_the_part_of_the_curve_gains(rows):
     whole, part = (SparseKernelAUC(8, random_state=0, **limits) for limits in ({}, region))
     values = [partial_auc(y, m.fit(X, y).decision_function(X), **region) for m in (whole, part)]
     assert values[1] > values[0]
-    assert_allclose(part.path_[-1].train_auc, values[1], rtol=1e-12)
-
-
-def test_early_stopping_validates_the_part_of_the_curve(rows):
-    model = SparseKernelAUC(
-        4, max_fpr=0.1, early_stopping=True, validation_fraction=0.3, refine=False, random_state=0
-    ).fit(*rows)
-    assert all(0 <= record.validation_auc <= 1 for record in model.path_)
 
 
 def test_weights_count_as_repetitions(rows):
@@ -123,6 +116,33 @@ def test_many_rows_are_fitted_by_samples(rows):
     )
     values = [partial_auc(y, m.decision_function(X), **REGIONS[0]) for m in (whole, part)]
     assert values[1] > values[0]
+
+
+def test_the_search_is_for_the_part_of_the_curve(rows):
+    """Scores of the folds are partial AUCs, of models for the part and for the whole curve."""
+    X, y = rows
+    settings = {"n_basis": 4, "gammas": [0.2], "Cs": [1.0], "scaling": None, "refine": False}
+    search = SparseKernelAUCCV(
+        max_fpr=0.1, cv=2, linear_term=False, rotate=False, random_state=0, n_jobs=1, **settings
+    ).fit(X, y)
+    found = search.cv_results_
+    assert set(found["param_whole_curve"].tolist()) == {True, False}
+    is_whole = "max_fpr" in search.best_params_
+    best = {"max_fpr": 0.1, **search.best_params_, "n_basis": 4}
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=1, random_state=0)
+    expected = [
+        partial_auc(
+            y[test],
+            SparseKernelAUC(random_state=0, **best)
+            .fit(X[train], y[train])
+            .decision_function(X[test]),
+            max_fpr=0.1,
+        )
+        for train, test in folds.split(X, y)
+    ]
+    last = (found["param_n_basis"] == 4) & (found["param_whole_curve"] == is_whole)
+    assert_allclose(found["mean_test_score"][last], np.mean(expected), rtol=1e-10)
+    assert search.best_estimator_.max_fpr == best["max_fpr"]
 
 
 @pytest.mark.parametrize("estimator", [SparseKernelAUC(4), KernelRankSVM()])

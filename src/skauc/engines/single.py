@@ -11,14 +11,14 @@ from skauc.data.training import TrainingData
 from skauc.engines.base import Chosen, Engine
 from skauc.engines.blocks.base import Block, Line, NewColumns
 from skauc.engines.passes.base import Pass
-from skauc.engines.passes.quality import Quality, RankedQuality, area_of
+from skauc.engines.passes.quality import Quality, RankedQuality
 from skauc.engines.passes.state import BlockState, FindState, version
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Rows
 from skauc.losses.focus import Focus
-from skauc.metrics.area import threshold_of
+from skauc.metrics.area import auc_of, threshold_of, weighted_auc
 from skauc.metrics.sorted_scores import sort_scores
 
 
@@ -99,13 +99,12 @@ class SingleEngine(Engine[BlockState]):
         if self._held_out is not None:
             rows = self._held_out
             scores = block.fetch(state.scores[rows])
-            held_out = sort_scores(scores, data.positive[rows], data.weights[rows])
-            validation_auc = area_of(held_out, self._focus)
+            validation_auc = weighted_auc(scores, data.positive[rows], data.weights[rows])
         if self.n_rows > block.policy.most_sorted:
-            ranked = self.ask(RankedQuality(self._focus), state)
+            ranked = self.ask(RankedQuality(), state)
             return Quality(ranked.train_auc, validation_auc, ranked.threshold)
         table = sort_scores(block.fetch(state.scores), data.positive, self._weights)
-        return Quality(area_of(table, self._focus), validation_auc, threshold_of(table))
+        return Quality(auc_of(table), validation_auc, threshold_of(table))
 
 
 def open_cpu(

@@ -23,6 +23,7 @@ from skauc.losses.pairs import (
     PairStatistics,
     ScoreRanges,
 )
+from skauc.metrics.area import auc_of, threshold_of
 from skauc.metrics.sorted_scores import SortedScores
 from skauc.support import cached_property
 
@@ -249,3 +250,11 @@ class Ranking:
         negatives, positives = self.sums
         filled = (negatives > 0) | (positives > 0)
         return SortedScores(self.middles[filled], positives[filled], negatives[filled])
+
+    def auc(self) -> float:
+        """Return the AUC."""
+        return auc_of(self.table)
+
+    def threshold(self) -> float:
+        """Return the threshold with the best balanced accuracy."""
+        return threshold_of(self.table)

@@ -146,8 +146,7 @@ class SparseKernelAUC(PathClassifier):
     path_ : list of PathRecord
         One record per retraining: ``n_basis``, ``objective``, ``train_auc``, ``validation_auc``
         (None if no rows are held out), ``seconds`` since the start, ``n_iter``, ``is_refined``,
-        and the ``model``. With ``max_fpr`` or ``min_tpr``, both AUCs are partial and standardised,
-        as `skauc.metrics.partial_auc` returns them.
+        and the ``model``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -65,8 +65,8 @@ SIZES = ("best", "small")
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is scored by its mean AUC over the folds. The best one is chosen and fitted to all
-    rows.
+    Every setting is scored by its mean AUC over the folds, or by its mean partial AUC. The best one
+    is chosen and fitted to all rows.
 
     Parameters
     ----------
@@ -102,6 +102,10 @@ class SparseKernelAUCCV(PathClassifier):
         None is 5 folds, repeated twice below 200 rows, or as many as the rarer class allows.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
+    max_fpr, min_tpr : float or None, default=None
+        A part of the ROC curve, as in `SparseKernelAUC`. Settings are then scored by its partial
+        AUC (`skauc.metrics.partial_auc`). Both models for the part and models for the whole curve
+        are tried, because the latter can be better if the classes overlap much.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=-1
@@ -122,10 +126,10 @@ class SparseKernelAUCCV(PathClassifier):
         The model fitted with them to all rows. This estimator has its attributes, too
         (``basis_vectors_``, ``dual_coef_``, ``path_`` and so on).
     cv_results_ : dict of ndarrays
-        One entry per setting and size: ``param_scaling``, ``param_C``,
-        ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
-        ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where it was not tried),
-        ``mean_test_score``, ``std_test_score``.
+        One entry per setting and size: ``param_scaling``, ``param_C``, ``param_gamma``,
+        ``param_linear_term``, ``param_refine``, ``param_rotate``, ``param_whole_curve`` (True for
+        models without the limits), ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds
+        where it was not tried), ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
         Number of folds.
 
@@ -177,6 +181,8 @@ class SparseKernelAUCCV(PathClassifier):
         selection="orthogonal",
         cv=None,
         tol=1e-4,
+        max_fpr=None,
+        min_tpr=None,
         engine="auto",
         n_jobs=-1,
         random_state=None,
@@ -195,6 +201,8 @@ class SparseKernelAUCCV(PathClassifier):
         self.selection = selection
         self.cv = cv
         self.tol = tol
+        self.max_fpr = max_fpr
+        self.min_tpr = min_tpr
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -314,13 +322,14 @@ class SparseKernelAUCCV(PathClassifier):
 
     def _shared(self) -> dict:
         """Return the parameters that `SparseKernelAUC` has, too."""
-        names = ("selection", "tol")
+        names = ("selection", "tol", "max_fpr", "min_tpr")
         return {name: getattr(self, name) for name in names}
 
     def _base(self) -> Parameters:
         """Return the parameters that all settings share."""
         selection = as_selection(self.selection)
-        base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol)
+        limits = {"max_fpr": self.max_fpr, "min_tpr": self.min_tpr}
+        base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol, **limits)
         base.check()
         return base
 
@@ -373,6 +382,7 @@ class SparseKernelAUCCV(PathClassifier):
         )
         changes: list[dict] = [{}]
         if self.effort == "default":
+            changes += [] if base.focus.is_whole else [{"whole_curve": True}]
             changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
             changes += [{"rotate": rotate} for rotate in self._rotations(rows)[1:]]
             changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
@@ -486,7 +496,7 @@ def _results(scores: Scores, n_folds: int) -> dict[str, np.ndarray]:
     results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
     results["mean_test_score"] = np.nanmean(splits, axis=1)
     results["std_test_score"] = np.nanstd(splits, axis=1)
-    for name in ("scaling", "C", "linear_term", "rotate", "n_basis"):
+    for name in ("scaling", "C", "linear_term", "rotate", "whole_curve", "n_basis"):
         results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
     for name in ("gamma", "refine"):
         values = np.empty(len(settings), dtype=object)

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import FitInterruptedError
-from skauc.metrics.area import weighted_auc
+from skauc.metrics.area import auc_of
+from skauc.metrics.partial_area import check_corner, partial_auc_of
+from skauc.metrics.sorted_scores import sort_scores
 from skauc.sparse.folds import Fold
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
@@ -21,7 +25,10 @@ SMALLEST_BASIS = 4
 
 @dataclass(frozen=True)
 class Setting:
-    """One point of the grid. ``refine`` is a number of steps, 0 for none."""
+    """One point of the grid. ``refine`` is a number of steps, 0 for none.
+
+    ``whole_curve`` is a model without the limits of the search, see `skauc.losses.focus`.
+    """
 
     scaling: str | None
     gamma: float | tuple[float, ...]
@@ -30,11 +37,13 @@ class Setting:
     C: float
     n_basis: int
     rotate: bool = False
+    whole_curve: bool = False
 
     def parameters(self) -> dict:
         """Return the parameters of `SparseKernelAUC`."""
         gamma = list(self.gamma) if isinstance(self.gamma, tuple) else self.gamma
-        return {**vars(self), "gamma": gamma, "refine": self.refine or False}
+        own = {**vars(self), "gamma": gamma, "refine": self.refine or False}
+        return own | {"max_fpr": None, "min_tpr": None} if own.pop("whole_curve") else own
 
     def has_structure_of(self, other: Setting) -> bool:
         """Tell whether two settings differ in nothing but C and size."""
@@ -46,6 +55,7 @@ class Setting:
         parts += ["linear term"] if self.linear_term else []
         parts += [f"refine={self.refine}"] if self.refine else []
         parts += ["rotate"] if self.rotate else []
+        parts += ["whole curve"] if self.whole_curve else []
         return ", ".join(parts)
 
 
@@ -71,6 +81,8 @@ def score_job(
 ) -> dict[Setting, float]:
     """Fit to the training rows of the fold, and return the AUC of each size on the test rows.
 
+    The AUC is partial if ``base`` has limits, also for settings without them.
+
     ``check`` is called for every centre and every step of a refinement. It may raise
     KeyboardInterrupt.
 
@@ -95,12 +107,20 @@ def score_job(
     test, sizes = fold.tested(rows), _scored_sizes(setting, base.selection.retrain)
     last = path.records[-1].n_basis
     found = {
-        record.n_basis: weighted_auc(record.model.scores(test.X), test.positive, test.weights)
+        record.n_basis: _area(record.model.scores(test.X), test, base)
         for record in path.records
         if record.n_basis in sizes or record.n_basis == last
     }
     found |= {size: found[last] for size in sizes if size > last}
     return {replace(setting, n_basis=size): auc for size, auc in found.items()}
+
+
+def _area(scores: np.ndarray, test: TrainingData, base: Parameters) -> float:
+    """Return the AUC, or the partial AUC of the part of the curve that is searched for."""
+    ranked = sort_scores(scores, test.positive, test.weights)
+    if base.focus.is_whole:
+        return auc_of(ranked)
+    return partial_auc_of(ranked, *check_corner(base.max_fpr, base.min_tpr))
 
 
 def _scored_sizes(setting: Setting, retrain: str) -> list[int]:

@@ -147,7 +147,7 @@ class ClusterEngine(Engine[ClusterState]):
         )
 
     def quality(self, state: ClusterState) -> Quality:
-        return self.ask(RankedQuality(self._focus), state)
+        return self.ask(RankedQuality(), state)
 
     def _answer(self, question: Pass, *states: tuple[Sequence, Any]) -> Delayed:
         """Describe the answer: the pass on every block, the sum, and what is made of it."""

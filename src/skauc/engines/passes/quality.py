@@ -17,10 +17,6 @@ import numpy as np
 from skauc.engines.passes.base import Pass, Sums, alone
 from skauc.engines.passes.state import Tabulate, by_class
 from skauc.engines.tables import N_PLACES, RankAxis, Ranking, rank_sums
-from skauc.losses.focus import Focus
-from skauc.metrics.area import auc_of, threshold_of
-from skauc.metrics.partial_area import partial_auc_of
-from skauc.metrics.sorted_scores import SortedScores
 
 if TYPE_CHECKING:
     import torch
@@ -37,7 +33,7 @@ class Quality:
     Parameters
     ----------
     train_auc : float
-        AUC of the rows that are in the loss. With a focus, AUCs are partial and standardised.
+        AUC of the rows that are in the loss.
     validation_auc : float or None
         AUC of the rows held out; None if no rows are held out.
     threshold : float
@@ -48,13 +44,6 @@ class Quality:
     train_auc: float
     validation_auc: float | None
     threshold: float
-
-
-def area_of(ranked: SortedScores, focus: Focus) -> float:
-    """Return the AUC or, with a focus, the standardised partial AUC."""
-    if focus.is_whole:
-        return auc_of(ranked)
-    return partial_auc_of(ranked, focus.negatives, 1.0 - focus.positives)
 
 
 class FindAxis(Pass):
@@ -71,14 +60,11 @@ class FindAxis(Pass):
         return alone(state.ranks or RankAxis.of(Tabulate.gpu(block, state.scores, 0.0)))
 
 
-@dataclass(frozen=True, eq=False)
 class RankedQuality(Pass):
     """The quality from ranks: blocks return the weight of each class in each place.
 
     The sums of the rows in the loss come first, those of the rows held out second if there are any.
     """
-
-    focus: Focus
 
     @property
     def before(self) -> FindAxis:
@@ -97,9 +83,8 @@ class RankedQuality(Pass):
     def finish(self, sums: Sums, given: RankAxis) -> Quality:
         """Read AUC and threshold off."""
         training, *validation = [Ranking(given.middles(), part) for part in sums[0]]
-        validation_auc = area_of(validation[0].table, self.focus) if validation else None
-        train_auc = area_of(training.table, self.focus)
-        return Quality(train_auc, validation_auc, threshold_of(training.table))
+        validation_auc = validation[0].auc() if validation else None
+        return Quality(training.auc(), validation_auc, training.threshold())
 
 
 def _rank_sums_on_gpu(
