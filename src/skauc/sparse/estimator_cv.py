@@ -57,9 +57,9 @@ def _has_probabilities(search: SparseKernelAUCCV) -> bool:
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is scored by its mean AUC over the folds. The best one is chosen and fitted to all
-    rows. The scores of the test rows of the folds also calibrate the probabilities of
-    `predict_proba`.
+    Every setting is scored by its mean AUC over the folds, or by its mean partial AUC. The best one
+    is chosen and fitted to all rows. The scores of the test rows of the folds also calibrate the
+    probabilities of `predict_proba`.
 
     Parameters
     ----------
@@ -93,14 +93,18 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     scoring : str, callable or None, default=None
         What to maximise over the folds: a scorer of scikit-learn that needs scores or labels, such
-        as "average_precision"; it sees the labels 0 and 1. None is the AUC, "roc_auc". The loss
-        of a fit is that of the AUC in any case.
+        as "average_precision"; it sees the labels 0 and 1. None is the AUC, or the partial AUC if
+        there are limits. It does not change the loss of a fit.
     cv : None, int, cross-validation generator or iterable, default=None
         The folds. An integer is the number of stratified folds, shuffled with ``random_state``.
         None is 5 folds, repeated twice below 200 rows, or as many as the rarer class allows. With
         ``groups``, all rows of a group are in one fold.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
+    max_fpr, min_tpr : float or None, default=None
+        A part of the ROC curve, as in `SparseKernelAUC`. Settings are then scored by its partial
+        AUC (`skauc.metrics.partial_auc`). Both models for the part and models for the whole curve
+        are tried, because the latter can be better if the classes overlap much.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=-1
@@ -122,10 +126,10 @@ class SparseKernelAUCCV(PathClassifier):
         of 0.5. This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``,
         ``path_`` and so on).
     cv_results_ : dict of ndarrays
-        One entry per setting and size: ``param_scaling``, ``param_C``,
-        ``param_gamma``, ``param_linear_term``, ``param_refine``, ``param_rotate``,
-        ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds where it was not tried),
-        ``mean_test_score``, ``std_test_score``.
+        One entry per setting and size: ``param_scaling``, ``param_C``, ``param_gamma``,
+        ``param_linear_term``, ``param_refine``, ``param_rotate``, ``param_whole_curve`` (True for
+        models without the limits), ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds
+        where it was not tried), ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
         Number of folds.
     calibrator_ : object
@@ -185,6 +189,8 @@ class SparseKernelAUCCV(PathClassifier):
         scoring=None,
         cv=None,
         tol=1e-4,
+        max_fpr=None,
+        min_tpr=None,
         engine="auto",
         n_jobs=-1,
         random_state=None,
@@ -204,6 +210,8 @@ class SparseKernelAUCCV(PathClassifier):
         self.scoring = scoring
         self.cv = cv
         self.tol = tol
+        self.max_fpr = max_fpr
+        self.min_tpr = min_tpr
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -262,7 +270,7 @@ class SparseKernelAUCCV(PathClassifier):
                 # Jobs that share the workers of a cluster would only wait for each other.
                 n_jobs=self.n_jobs if isinstance(rows, TrainingData) else 1,
                 n_kept=effort.n_kept,
-                metric=make_metric(self.scoring),
+                metric=make_metric(self.scoring, base),
                 watch=log.record,
                 expect=log.expect,
                 deadline=time.monotonic() + (self.time_limit or np.inf),
@@ -403,13 +411,14 @@ class SparseKernelAUCCV(PathClassifier):
 
     def _shared(self) -> dict:
         """Return the parameters that `SparseKernelAUC` has, too."""
-        names = ("selection", "tol")
+        names = ("selection", "tol", "max_fpr", "min_tpr")
         return {name: getattr(self, name) for name in names}
 
     def _base(self) -> Parameters:
         """Return the parameters that all settings share."""
         selection = as_selection(self.selection)
-        base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol)
+        limits = {"max_fpr": self.max_fpr, "min_tpr": self.min_tpr}
+        base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol, **limits)
         base.check()
         return base
 
@@ -466,7 +475,7 @@ def _results(scores: Scores, n_folds: int) -> dict[str, np.ndarray]:
     results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
     results["mean_test_score"] = np.nanmean(splits, axis=1)
     results["std_test_score"] = np.nanstd(splits, axis=1)
-    for name in ("scaling", "C", "linear_term", "rotate", "n_basis"):
+    for name in ("scaling", "C", "linear_term", "rotate", "whole_curve", "n_basis"):
         results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
     for name in ("gamma", "refine"):
         values = np.empty(len(settings), dtype=object)

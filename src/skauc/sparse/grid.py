@@ -75,6 +75,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
     )
     changes: list[dict] = [{}]
     if effort.changes:
+        changes += [] if base.focus.is_whole else [{"whole_curve": True}]
         changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
         changes += [{"rotate": rotate} for rotate in rotations[1:]]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]

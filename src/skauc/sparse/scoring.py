@@ -15,7 +15,9 @@ from sklearn.metrics import get_scorer
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import FitInterruptedError, InvalidParameterError
-from skauc.metrics.area import weighted_auc
+from skauc.metrics.area import auc_of
+from skauc.metrics.partial_area import check_corner, partial_auc_of
+from skauc.metrics.sorted_scores import sort_scores
 from skauc.sparse.folds import Fold
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
@@ -55,7 +57,7 @@ def score_job(
     fold: Fold,
     job: Job,
     seed: int,
-    metric: Metric = weighted_auc,
+    metric: Metric,
     check: Callable[[], None] = go_on,
 ) -> dict[Setting, Tested]:
     """Fit to the training rows of the fold, and test each size on the test rows.
@@ -107,13 +109,13 @@ def _check_centre(check: Callable[[], None], path: Path) -> bool:
     return False
 
 
-def make_metric(scoring: str | Callable | None) -> Metric:
-    """Return the metric that ``scoring`` means: AUC for None, or a scorer of scikit-learn.
+def make_metric(scoring: str | Callable | None, base: Parameters) -> Metric:
+    """Return the metric that ``scoring`` means: a scorer of scikit-learn, or the AUC for None.
 
-    Scorers see the labels 0 and 1.
+    The AUC is partial if ``base`` has limits. Scorers see the labels 0 and 1.
     """
-    if scoring is None or scoring == "roc_auc":
-        return weighted_auc
+    if scoring is None:
+        return partial(_area, base=base)
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
     takes_weights = _takes_weights(scorer)
 
@@ -128,6 +130,16 @@ def make_metric(scoring: str | Callable | None) -> Metric:
         return float(value)
 
     return metric
+
+
+def _area(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, *, base: Parameters
+) -> float:
+    """Return the AUC, or the partial AUC of the part of the curve that is searched for."""
+    ranked = sort_scores(scores, positive, weights)
+    if base.focus.is_whole:
+        return auc_of(ranked)
+    return partial_auc_of(ranked, *check_corner(base.max_fpr, base.min_tpr))
 
 
 def _takes_weights(scorer: Callable) -> bool:

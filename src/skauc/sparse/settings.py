@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Setting:
-    """One point of the grid. ``refine`` is a number of steps, 0 for none."""
+    """One point of the grid. ``refine`` is a number of steps, 0 for none.
+
+    ``whole_curve`` is a model without the limits of the search, see `skauc.losses.focus`.
+    """
 
     scaling: str | None
     gamma: float | tuple[float, ...]
@@ -16,11 +19,13 @@ class Setting:
     C: float
     n_basis: int
     rotate: bool = False
+    whole_curve: bool = False
 
     def parameters(self) -> dict:
         """Return the parameters of `SparseKernelAUC`."""
         gamma = list(self.gamma) if isinstance(self.gamma, tuple) else self.gamma
-        return {**vars(self), "gamma": gamma, "refine": self.refine or False}
+        own = {**vars(self), "gamma": gamma, "refine": self.refine or False}
+        return own | {"max_fpr": None, "min_tpr": None} if own.pop("whole_curve") else own
 
     def has_structure_of(self, other: Setting) -> bool:
         """Tell whether two settings differ in nothing but C and size."""
@@ -32,6 +37,7 @@ class Setting:
         parts += ["linear term"] if self.linear_term else []
         parts += [f"refine={self.refine}"] if self.refine else []
         parts += ["rotate"] if self.rotate else []
+        parts += ["whole curve"] if self.whole_curve else []
         return ", ".join(parts)
 
 

@@ -129,7 +129,7 @@ class Workspace:
     def open(self, rows: TrainingData, held_out: Chosen | None) -> None:
         """Close the engine, and open one for other rows, of which some are held out."""
         self._stack.close()
-        engine = self._open_engine(rows, capacity=self._capacity)
+        engine = self._open_engine(rows, capacity=self._capacity, focus=self.plan.parameters.focus)
         self._stack.enter_context(engine)
         if self.plan.linear is not None:
             linear = self.plan.linear
@@ -320,7 +320,12 @@ class MoveTo:
         assert work.sample is not None  # there are hard rows only where there is a sample
         size = min(self.size, max(state.models))
         hard = work.held_out.hard_sample(
-            work.pool, state.models[size], work.sample, work.sample.n_rows, number=size
+            work.pool,
+            state.models[size],
+            work.sample,
+            work.sample.n_rows,
+            number=size,
+            focus=work.plan.parameters.focus,
         )
         work.open(hard, work.validation_rows)
 
