@@ -205,10 +205,11 @@ def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
     values = column[order[np.minimum(places, len(order) - 1)]]
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
-    # Errors are as large as those of usual values, also where a value is near zero.
-    sizes = np.abs(values)
-    usual = np.median(sizes)
-    nearest = np.spacing(np.maximum(np.maximum(sizes[1:], sizes[:-1]), usual))
+    # Errors are as large as those of usual values, also where a value is near zero. The spacing of
+    # the largest numbers is infinite.
+    sizes = np.minimum(np.abs(values), np.finfo(np.float64).max / 2)
+    greatest = np.maximum(np.maximum(sizes[1:], sizes[:-1]), np.median(sizes))
+    nearest = np.spacing(greatest)
     with quiet_overflow():
         is_new = np.diff(values) > _SAME * nearest
     values = values[np.maximum.accumulate(np.where(np.append(True, is_new), np.arange(N_KNOTS), 0))]

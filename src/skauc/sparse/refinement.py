@@ -22,7 +22,7 @@ from skauc.engines import Engine, OrthonormalColumns
 from skauc.engines.passes import KernelMoments, Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import RBF, same_format
-from skauc.solvers.lbfgs import descend
+from skauc.solvers.lbfgs import Descent
 from skauc.solvers.newton import Minimum, Point
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
@@ -36,8 +36,9 @@ _SCALE_BOUNDS = (-5.0, 3.0)
 # like one over their number beyond.
 FEW_SHAPED_ROWS = 50.0
 
-# Rounding may move centres by this part of their range.
-_ROUNDING = 1e-6
+# Centres are rounded to decimals of this part of the width of the kernel. The coefficients are
+# solved for afterwards, so the objective changes by the square of it.
+_ROUNDING = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +48,22 @@ class Shape:
     centres: np.ndarray
     scales: np.ndarray
 
-    def rounded(self) -> Shape:
-        """Return the shape with centres in single precision, if that is precise in every feature.
+    def rounded(self, gamma: float) -> Shape:
+        """Return the shape with centres of a few decimals, in single precision if that has them.
 
-        More digits of a refined centre mean nothing, and files are smaller without them.
+        More digits of a refined centre mean nothing, and files and exported code are smaller
+        without them. ``gamma`` is that of the narrowest kernel.
         """
         with quiet_overflow():
-            single = self.centres.astype(np.float32).astype(np.float64)
-        is_near = np.abs(single - self.centres) <= _ROUNDING * np.ptp(self.centres, axis=0)
-        return Shape(single, self.scales) if is_near.all() else self
+            grain = _ROUNDING / (np.sqrt(gamma) * self.scales)
+            decimals = np.clip(np.ceil(-np.log10(grain)), -300, 300).astype(int)
+            columns = zip(self.centres.T, decimals.tolist(), strict=True)
+            rounded = np.column_stack([np.round(column, places) for column, places in columns])
+            single = rounded.astype(np.float32).astype(np.float64)
+        for centres in (single, rounded):
+            if np.all(np.abs(centres - self.centres) <= grain):
+                return Shape(centres, self.scales)
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +90,12 @@ def refine(
     ``on_step`` is called with the number of steps after every one.
     """
     problem = _Problem(objective, basis, minimise, start)
-    latest = start
-
-    def remember(theta: np.ndarray) -> None:
-        nonlocal latest
-        latest = problem.found(latest.n_iter + 1)
-        on_step(latest.n_iter)
-
-    descend(problem, problem.pack(start.shape), n_steps, remember)
+    descent, latest = Descent(problem.pack(start.shape)), start
+    while latest.n_iter < n_steps and not descent.is_over:
+        is_step = descent.tell(*problem(descent.trial))
+        if is_step:
+            latest = problem.found(latest.n_iter + 1)
+            on_step(latest.n_iter)
     return latest
 
 
@@ -147,7 +153,10 @@ class _Problem:
 
     def place(self, theta: np.ndarray) -> np.ndarray:
         """Put the columns of a vector into the engine; return the weights of the last solution."""
-        shape = self.unpack(theta)
+        return self.place_shape(self.unpack(theta))
+
+    def place_shape(self, shape: Shape) -> np.ndarray:
+        """Put the columns of a shape into the engine; return the weights of the last solution."""
         kernel = RBF(self.gammas, shape.scales)
         factor, self.gram = self._factorise(kernel, shape.centres)
         inverse = inverse_lower(factor)
@@ -210,6 +219,6 @@ def solve_for_shape(
 ) -> tuple[Refined, Point]:
     """Return the best coefficients of a fixed shape on the rows of the objective."""
     problem = _Problem(objective, basis, minimise, start)
-    weights = problem.place(problem.pack(start.shape))
+    weights = problem.place_shape(start.shape)
     problem.accept(minimise(objective, weights).point)
     return problem.found(0), problem.point

@@ -165,8 +165,8 @@ class Workspace:
 
     def adopt(self, state: FitState, found: Refined) -> tuple[FitState, Point]:
         """Replace the centres and scales of the basis, and solve for the coefficients."""
-        found = replace(found, shape=found.shape.rounded())
         basis = state.basis
+        found = replace(found, shape=found.shape.rounded(float(basis.gammas().max())))
         solved, point = solve_for_shape(self.objective, basis, found, self.minimise)
         assert solved.factor is not None  # it is known once a shape is solved for
         scales = solved.shape.scales

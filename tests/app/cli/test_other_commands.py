@@ -159,8 +159,8 @@ def test_rows_without_a_label_are_left_out_and_told_of(customers, tmp_path):
     answer = run("evaluate", customers.model, path, "--json")
     assert answer.json["rows"] == 193
     assert answer.err == (
-        "skauc: warning: The target 'churned' is missing in 7 of 200 rows, first in row 3. These "
-        "rows are left out.\n"
+        "skauc: warning: The target 'churned' is missing in 7 of 200 rows, first in row 4, "
+        "counted from 1. These rows are left out.\n"
     )
     frame.drop(columns="age").to_csv(path, index=False)
     answer = run("evaluate", customers.model, path)

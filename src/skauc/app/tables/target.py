@@ -158,7 +158,8 @@ def _with_known_target(frame, target: str):
         return frame
     warnings.warn(
         f"The target {target!r} is missing in {np.count_nonzero(missing):,} of {len(frame):,} "
-        f"rows, first in row {int(np.argmax(missing))}. These rows are left out.",
+        f"rows, first in row {int(np.argmax(missing)) + 1}, counted from 1. These rows are left "
+        "out.",
         stacklevel=3,
     )
     known = frame[~missing]
@@ -243,6 +244,6 @@ def _check_weights(column) -> np.ndarray:
         row = int(np.argmax(wrong))
         raise InvalidDataError(
             f"The weights {column.name!r} must be finite and at least 0; got {weights[row]} in "
-            f"row {row}. Use the weight 0 for rows that should not count."
+            f"row {row + 1}, counted from 1. Use the weight 0 for rows that should not count."
         )
     return weights
