@@ -31,10 +31,11 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "more_pages",
     "plain_docstrings",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_templates", "results/reproduction/table*", "gallery/GALLERY_HEADER*"]
+exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 # Indented blocks are formulas. Python code is always marked as such.
 highlight_language = "none"

@@ -19,7 +19,7 @@ FIELDS = {
     *("See Also", "Methods", "Examples"),
 }
 # scikit-learn's documentation has these; their docstrings refer to its glossary.
-ROUTING = re.compile(r"get_metadata_routing|set_\w+_request|set_callbacks")
+ROUTING = re.compile(r"get_metadata_routing|set_\w+_request|set_callbacks|set_output")
 
 
 def setup(app):
@@ -41,7 +41,7 @@ def escape_docstring(app, what, name, obj, options, lines):
 
 
 def _escaped(lines):
-    section, previous, is_formula = "", "", False
+    section, previous, last, is_formula = "", "", "", False
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else ""
         if SECTION.match(following) and line.strip():
@@ -51,9 +51,10 @@ def _escaped(lines):
             is_formula = False
         if is_indented and not is_formula and not previous.strip() and section not in FIELDS:
             is_formula = True
-            yield from ("::", "")
+            if not last.endswith("::"):
+                yield from ("::", "")
         yield line if is_formula or section == "Examples" else _escape(line)
-        previous = line
+        previous, last = line, line.rstrip() or last
 
 
 def _escape(line: str) -> str:
