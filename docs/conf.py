@@ -36,6 +36,8 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_templates"]
+# The tables of the reproduction begin with a second-level heading.
+suppress_warnings = ["myst.header"]
 templates_path = ["_templates"]
 # Indented blocks are formulas. Python code is always marked as such.
 highlight_language = "none"

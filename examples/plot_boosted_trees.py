@@ -44,7 +44,9 @@ for name, model in models.items():
 axes.set_xscale("log")
 axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
 axes.minorticks_off()
-axes.set(xlabel="Positive training images, beside 400 others", ylabel="Mean test AUC of three digits")
+axes.set(
+    xlabel="Positive training images, beside 400 others", ylabel="Mean test AUC of three digits"
+)
 axes.legend(loc="lower right")
 axes.grid(alpha=0.3)
 plt.show()

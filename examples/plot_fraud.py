@@ -27,7 +27,10 @@ age_of_card = random.exponential(3, n_rows)
 fraud = random.random(n_rows) < 0.01
 night = fraud & (random.random(n_rows) < 0.5)
 far = fraud & ~night
-amount[night], hour[night] = random.lognormal(1.6, 0.4, night.sum()), random.normal(3, 1, night.sum())
+amount[night], hour[night] = (
+    random.lognormal(1.6, 0.4, night.sum()),
+    random.normal(3, 1, night.sum()),
+)
 amount[far] = random.lognormal(5, 0.5, far.sum())
 distance[far] = random.lognormal(3.2, 0.5, far.sum())
 X = np.column_stack([np.log(amount), hour, np.log(distance), age_of_card])

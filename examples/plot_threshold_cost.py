@@ -27,7 +27,9 @@ FALSE_ALARM, MISS = 1, 50
 
 def savings(y_true, flagged):
     """Minus the cost, because scorers are maximised."""
-    return -(FALSE_ALARM * np.sum(flagged & (y_true == 0)) + MISS * np.sum(~flagged & (y_true == 1)))
+    return -(
+        FALSE_ALARM * np.sum(flagged & (y_true == 0)) + MISS * np.sum(~flagged & (y_true == 1))
+    )
 
 
 # %%

@@ -39,13 +39,15 @@ def draw_surface(axes) -> None:
     X, y = make_moons((1200, 60), noise=0.18, random_state=3)
     X = StandardScaler().fit_transform(X)
     model = SparseKernelAUC(12, C=10, random_state=0).fit(X, y)
-    across, up = np.linspace(-2.5, 2.7, 240), np.linspace(-2.9, 2.6, 240)
+    across, up = np.linspace(-2.5, 2.7, 240), np.linspace(-3.1, 2.6, 240)
     points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     scores = model.decision_function(points).reshape(240, 240)
     limit = np.quantile(np.abs(scores), 0.95)
     axes.contourf(across, up, np.clip(scores, -limit, limit), levels=24, cmap="RdBu", alpha=0.85)
     axes.scatter(*X[y == 0].T, s=4, color="0.3", label="1,200 negatives")
-    axes.scatter(*X[y == 1].T, s=22, color="gold", edgecolor="k", linewidth=0.7, label="60 positives")
+    axes.scatter(
+        *X[y == 1].T, s=22, color="gold", edgecolor="k", linewidth=0.7, label="60 positives"
+    )
     axes.scatter(
         *model.basis_vectors_.T, s=130, facecolor="none", edgecolor="k", linewidth=1.8,
         label="12 centres",
@@ -77,7 +79,7 @@ def draw_few_positives(axes) -> None:
     axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
     axes.minorticks_off()
     axes.set(xlabel="Positive training images, beside about 809 others", ylabel="Mean test AUC")
-    axes.set_title("Find a digit that was seen a few times")
+    axes.set_title("Find a digit after a few examples")
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
 
