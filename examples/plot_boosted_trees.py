@@ -2,9 +2,9 @@
 Few positives: kernels and boosted trees
 ========================================
 
-How does the test AUC depend on the number of positive training rows? One digit at a time is the rare
-class. The lines are means over three digits. Images suit kernels. The page *When to use something
-else* compares on tables.
+How does the test AUC depend on the number of positive training rows? One digit at a time is the
+rare class. The lines are means over three digits. Images suit kernels.
+:doc:`/guide/something_else` compares on tables.
 """
 
 import matplotlib.pyplot as plt

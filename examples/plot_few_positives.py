@@ -42,7 +42,7 @@ print(delong_test(y, scores["SparseKernelAUC(8)"], scores["LogisticRegression"])
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 2.8), layout="constrained")
-for place, (name, values) in enumerate(scores.items()):
+for place, values in enumerate(scores.values()):
     found = auc_interval(y, values)
     axes.errorbar(
         found.auc, place, xerr=[[found.auc - found.low], [found.high - found.auc]],

@@ -2,10 +2,9 @@
 Time by the number of rows, with and without a GPU
 ==================================================
 
-``engine="gpu"`` runs the passes over all rows on a GPU that torch can use. This program measures the
-CPU here, and the GPU too if there is one. Otherwise it draws the figures measured on an NVIDIA H200
-(``python -m benchmarks.speed.whole_fits --rows 1000000 10000000 --features 28 --gpu --centres 64
-256``, see the page on speed).
+``engine="gpu"`` runs the passes over all rows on a GPU that torch can use. This program measures
+the CPU here, and the GPU too if there is one. Otherwise it draws figures that were measured on an
+NVIDIA H200; :doc:`/guide/gpu` has the command.
 """
 
 import time

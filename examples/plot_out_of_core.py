@@ -3,8 +3,8 @@ Rows that do not fit into memory
 ================================
 
 A fit reads a memory-mapped file block by block. It holds one column per centre, and never a copy of
-the rows. The picture shows the time of a fit and the peak of its memory beside the size of the file.
-The files here are small, so that the example is quick. Larger files continue the lines.
+the rows. The picture shows the time of a fit and the peak of its memory beside the size of the
+file. The files here are small, so that the example is quick. Larger files continue the lines.
 """
 
 import tempfile

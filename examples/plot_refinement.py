@@ -4,8 +4,8 @@ Refinement in motion
 
 A centre starts on a training row. Refinement then moves it, and learns one length scale per
 feature, so that the ranking improves. The arrows lead from the row to where the centre is after 0,
-2, 10 and 40 steps. The length scale of the useless second feature becomes long, and that of the first
-becomes short. 10 steps are the default.
+2, 10 and 40 steps. The length scale of the useless second feature becomes long, and that of the
+first becomes short. 10 steps are the default.
 """
 
 import matplotlib.pyplot as plt

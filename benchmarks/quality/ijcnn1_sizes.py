@@ -3,9 +3,8 @@
     SKAUC_DATA=... python -m benchmarks.quality.ijcnn1_sizes [--figure FILE.png] [--out FILE.json]
 
 Official split, features as given. The pursuits have gamma 1 and C 50 (C_pair about 1e-3), no
-refinement and no linear term. The refined models have C 50, 40 steps and the other defaults; one fit
-per size.
-Boosted trees (100 trees, the default of scikit-learn) are drawn as a line.
+refinement and no linear term. The refined models have C 50, 40 steps and the other defaults; one
+fit per size. Boosted trees (100 trees, the default of scikit-learn) are drawn as a line.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ def warm_up() -> float:
     Notes
     -----
     The cache belongs to the installed files and to the type of processor. Another processor
-    compiles again. Online learners, `KernelRankSVM` and `StructuralAUC` have functions of their own,
-    which are compiled by their first fits.
+    compiles again. Online learners, `KernelRankSVM` and `StructuralAUC` have functions of their
+    own, which are compiled by their first fits.
 
     Examples
     --------
