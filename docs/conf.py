@@ -89,6 +89,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 1,
+    "write_computation_times": False,
     "parallel": 2,
 }
 # sphinx-gallery starts its processes before the first warning filter of an example.
@@ -96,6 +97,7 @@ warnings.filterwarnings("ignore", message=".*non-interactive.*")
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skauc"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static", "figures"]
 html_css_files = ["skauc.css"]
 html_favicon = "_static/logo.svg"

@@ -34,7 +34,8 @@ X = (X - X.mean(axis=0)) / X.std(axis=0)
 warmed = skauc.warm_up()
 started = time.perf_counter()
 assert SparseKernelAUC(random_state=0).fit(X, y).score(X, y) > 0.99
-print(f"skauc {skauc.__version__}: warm_up {warmed:.1f} s, fit {time.perf_counter() - started:.2f} s")
+fitted = time.perf_counter() - started
+print(f"skauc {skauc.__version__}: warm_up {warmed:.1f} s, then the first fit {fitted:.2f} s")
 assert not os.path.exists(os.path.join(os.path.dirname(skauc.__file__), "tests"))
 """
 
@@ -114,7 +115,7 @@ def smoke(wheel: Path, environment: Path) -> None:
 
 
 def run(*words: str, cwd: Path = ROOT, quiet: bool = False, **variables: str) -> None:
-    """Run a command with further environment variables; without those that lead to this checkout."""
+    """Run a command with further environment variables, away from this checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     output = subprocess.DEVNULL if quiet else None
     done = subprocess.run(words, cwd=cwd, env={**environment, **variables}, stdout=output)

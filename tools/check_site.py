@@ -44,7 +44,8 @@ class Links(HTMLParser):
 
 def broken_links(root: Path) -> list[str]:
     """Return links to files and anchors that do not exist."""
-    pages = {path: Links(path.read_text(encoding="utf-8")) for path in root.rglob("*.html")}
+    paths = [path for path in root.rglob("*.html") if "_static" not in path.parts]
+    pages = {path: Links(path.read_text(encoding="utf-8")) for path in paths}
     found = []
     for page, links in pages.items():
         for target in links.targets:
@@ -120,9 +121,7 @@ def main() -> None:
     root = options.site.resolve()
     wrong = broken_links(root)
     pages = sorted(path for path in root.rglob("*.html") if options.only in str(path))
-    pages = [
-        path for path in pages if "_static" not in path.parts and "_downloads" not in path.parts
-    ]
+    pages = [path for path in pages if {"_static", "_downloads"}.isdisjoint(path.parts)]
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
     browser = open_browser()
