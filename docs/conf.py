@@ -47,6 +47,7 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -85,7 +86,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/backreferences",
     "doc_module": ("skauc",),
     "reference_url": {"skauc": None},
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.InReadingOrder",
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 1,
@@ -106,7 +107,7 @@ html_theme_options = {
     "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": "skauc"},
     "show_prev_next": False,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
