@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 import numpy as np
 
@@ -39,13 +40,14 @@ def warm_up() -> float:
     """
     started = time.perf_counter()
     random = np.random.default_rng(0)
-    for n_rows, dtype, order in (
+    cases: list[tuple[int, type, Literal["C", "F"]]] = [
         (_FEW, np.float64, "C"),
         (_FEW, np.float64, "F"),
         (_FEW, np.float32, "C"),
         (_MANY, np.float64, "C"),
         (_MANY, np.float32, "C"),
-    ):
+    ]
+    for n_rows, dtype, order in cases:
         X = random.normal(size=(n_rows, _N_FEATURES)).astype(dtype, order=order)
         y = X[:, 0] * X[:, 1] > 1
         model = SparseKernelAUC(4, random_state=0).fit(X, y)
