@@ -213,8 +213,9 @@ def make_problem(n_rows: int):
     basis = Basis([kernel], N_CENTRES, engine.precision)
     with engine:
         rows, widths = np.arange(N_CENTRES), np.zeros(N_CENTRES, dtype=int)
-        factor = np.linalg.cholesky(basis.gram(X[rows], widths))
-        basis.append(engine, Added(X[rows], rows, widths, np.empty((0, N_CENTRES)), factor))
+        kernel = basis.kernel_of(widths)
+        factor = np.linalg.cholesky(kernel.gram(X[rows], kernel, X[rows]))
+        basis.append(engine, Added(kernel, X[rows], rows, widths, np.empty((0, N_CENTRES)), factor))
         objective = Objective(engine, pair_weight(10.0, engine))
         point = minimise(
             objective, np.zeros(N_CENTRES), step=cholesky_step, tol=1e-1, max_iter=100

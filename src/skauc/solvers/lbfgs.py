@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.solvers.parabola import parabola_minimum
+
 # Pairs of steps and gradient changes that are remembered.
 N_PAIRS = 10
 _SUFFICIENT_DECREASE = 1e-4
@@ -100,6 +102,5 @@ def _direction(gradient: np.ndarray, pairs: deque[Pair]) -> np.ndarray:
 
 def _shorter(length: float, value: float, slope: float, found: float) -> float:
     """Return the minimum of the parabola through both values, kept between a tenth and a half."""
-    curvature = found - value - length * slope
-    best = -0.5 * slope * length**2 / curvature if np.isfinite(curvature) else 0.0
+    best = parabola_minimum(length, value, slope, found)
     return min(max(best, 0.1 * length), 0.5 * length)
