@@ -90,8 +90,9 @@ class Selection:
     max_iter : int, default=100
         Maximum number of Newton iterations per optimisation.
     n_rows : int, None or "auto", default="auto"
-        Number of rows on which centres are chosen, half of each class if possible. "auto" is 100
-        per centre and at least 8,000, None is all rows. The coefficients are fitted to all rows.
+        Number of rows on which centres are chosen and refined, half of each class if possible.
+        "auto" is 4,000 if there are more than 8,000 rows, or without refinement 100 per centre and
+        at least 8,000. None is all rows. The coefficients are fitted to all rows.
 
     Examples
     --------
@@ -296,9 +297,9 @@ class Plan:
     def sample_rows(self, held_out: HeldOut) -> int | None:
         """Return how many rows centres are chosen and refined on; None for all rows."""
         parameters, n_rows = self.parameters, sum(held_out.learning)
-        if parameters.refine:
-            return REFINED_ROWS if n_rows > MOST_REFINED_ROWS else None
         size = parameters.selection.n_rows
+        if size == "auto" and parameters.refine:
+            return REFINED_ROWS if n_rows > MOST_REFINED_ROWS else None
         if size == "auto":
             size = max(LEAST_PURSUED_ROWS, ROWS_PER_CENTRE * parameters.n_basis)
         return None if size is None or n_rows <= int(size) else int(size)
