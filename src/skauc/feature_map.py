@@ -26,7 +26,7 @@ SCALINGS = (None, "rank", "normal")
 # Number of knots of each feature's map.
 N_KNOTS = 100
 # Values that are no further apart than this many neighbouring floats are the same to ranks.
-_SAME = 4
+_SAME = 16
 # Number of rows that knots and axes are computed from.
 DECIDING_ROWS = 100_000
 
@@ -205,7 +205,11 @@ def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
     values = column[order[np.minimum(places, len(order) - 1)]]
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
-    nearest = np.spacing(np.maximum(np.abs(values[1:]), np.abs(values[:-1])))
+    # Errors are as large as those of usual values, also where a value is near zero. The spacing of
+    # the largest numbers is infinite.
+    sizes = np.minimum(np.abs(values), np.finfo(np.float64).max / 2)
+    greatest = np.maximum(np.maximum(sizes[1:], sizes[:-1]), np.median(sizes))
+    nearest = np.spacing(greatest)
     with quiet_overflow():
         is_new = np.diff(values) > _SAME * nearest
     values = values[np.maximum.accumulate(np.where(np.append(True, is_new), np.arange(N_KNOTS), 0))]

@@ -65,6 +65,12 @@ class SparseKernelAUC(PathClassifier):
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.
+    shapes : {"round", "local", "ridge"}, default="round"
+        The shapes of RBF centres. "round": all centres share one learnt length scale per feature.
+        "local": each centre also learns its own deviations from them, where the data pay for it.
+        "ridge": centres may also be ridges exp(-(a.x - b)^2) along sums and differences of one to
+        three features, which see equality and interaction of features; selection chooses from
+        both kinds. Ridges can need many rows; choose by validation.
     selection : str or Selection, default="orthogonal"
         How centres are chosen: a rule ("orthogonal", "greedy", "exact", "exhaustive", "random" or
         "kmeans") or a `Selection`, which also holds the number of candidates, the retraining
@@ -131,7 +137,13 @@ class SparseKernelAUC(PathClassifier):
         The gamma of the kernel; with several widths, the gamma of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
         Learnt length scales, ones without refinement. The kernel compares x / length_scales_, with
-        mapped features x.
+        mapped features x. If centres have their own scales, this is the geometric mean over the
+        round centres, and ``gamma_`` is 1.
+    metric_ : ndarray of shape (n_basis_, n_features_in_) or None
+        The scales of each centre if they have their own, None if they share ``length_scales_``. A
+        round centre z has k(x) = exp(-|m * (x - z)|^2) with its row m, a ridge exp(-(m.(x - z))^2).
+    is_ridge_ : ndarray of shape (n_basis_,)
+        Which centres are ridges.
     scaling_ : FeatureMap or None
         How features are mapped before the kernel is evaluated: ``scaling_.ranks`` holds the maps
         of ``scaling``, the columns of ``scaling_.axes`` hold the axes of ``rotate``.
@@ -219,6 +231,7 @@ class SparseKernelAUC(PathClassifier):
         linear_term="auto",
         scaling=None,
         rotate=False,
+        shapes="round",
         selection="orthogonal",
         refine="auto",
         early_stopping=False,
@@ -241,6 +254,7 @@ class SparseKernelAUC(PathClassifier):
         self.linear_term = linear_term
         self.scaling = scaling
         self.rotate = rotate
+        self.shapes = shapes
         self.selection = selection
         self.refine = refine
         self.early_stopping = early_stopping

@@ -50,6 +50,8 @@ from skauc.validation import (
     check_refine,
 )
 
+SHAPES = ("round", "local", "ridge")
+
 # Smallest basis that is refined before it grows further.
 FIRST_REFINED = 4
 # Steps of the last refinement if `refine` is True.
@@ -138,6 +140,7 @@ class Parameters:
     linear_term: bool = False
     scaling: str | None = None
     rotate: bool = False
+    shapes: str = "round"
     selection: Selection = Selection()
     refine: int = 0
     early_stopping: bool = False
@@ -173,11 +176,30 @@ class Parameters:
         for name in ("rotate", "early_stopping"):
             check_boolean(name, getattr(self, name))
         self.selection.check()
+        self._check_shapes()
         check_fraction(
             "validation_fraction", self.validation_fraction, "0.1 holds out a tenth of the rows."
         )
         check_positive("tol", self.tol, "1e-4 is a good choice.")
         check_corner(self.max_fpr, self.min_tpr)
+
+    def _check_shapes(self) -> None:
+        check_choice("shapes", self.shapes, SHAPES)
+        if self.shapes != "round" and not is_rbf(self.kernel):
+            raise InvalidParameterError(
+                f"shapes={self.shapes!r} needs kernel='rbf'; got kernel={self.kernel!r}. Use "
+                "'rbf' or shapes='round'."
+            )
+        if self.shapes == "ridge" and self.selection.rule != "orthogonal":
+            raise InvalidParameterError(
+                "shapes='ridge' needs the selection rule 'orthogonal'; got "
+                f"{self.selection.rule!r}. Use 'orthogonal' or shapes='round'."
+            )
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether centres have a metric each."""
+        return self.shapes == "ridge" or (self.shapes == "local" and self.refine > 0)
 
 
 def n_steps(refine: str | bool | int, kernel: str | Callable) -> int:

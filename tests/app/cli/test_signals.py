@@ -64,3 +64,20 @@ def test_the_status_is_that_of_the_signal_before_a_command_has_begun():
         [sys.executable, "-c", OUTSIDE_A_COMMAND], capture_output=True, text=True, timeout=60
     )
     assert answer.returncode == 143, answer.stderr
+
+
+AFTER_A_COMMAND = """
+import atexit, os, signal, sys
+from skauc.app.cli import main
+
+atexit.register(os.kill, os.getpid(), signal.{name})
+sys.argv = ["skauc", "--version"]
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_after_the_work_is_done_does_not_change_the_status(name):
+    code = AFTER_A_COMMAND.format(name=name)
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (0, "")

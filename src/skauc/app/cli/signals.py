@@ -20,16 +20,24 @@ MOST_CLEAN_UP = 10.0
 # Seconds after which a signal that came during an import is looked at again.
 LATER = 0.02
 
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+
 _received: list[int] = []
 
 
 def install_handlers() -> None:
     """Turn SIGINT, SIGTERM and SIGHUP into a KeyboardInterrupt, unless they are ignored."""
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) in usual:
+    for number in _SIGNALS:
+        if signal.getsignal(number) in usual:
             signal.signal(number, _interrupt)
+
+
+def ignore_signals() -> None:
+    """Ignore signals from now on, because the work is done and its status is known."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupt(number, frame) -> None:
@@ -74,7 +82,7 @@ def leave(code: int) -> NoReturn:
     forever, libraries in C++ that are interrupted while they start threads abort the process when
     they are unloaded, and CPython may end with SIGINT, whatever the code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_signals()
     end_workers()
     watchdog = Timer(MOST_CLEAN_UP, os._exit, [code])
     watchdog.daemon = True

@@ -53,7 +53,6 @@ class ClusterEngine(Engine[ClusterState]):
         dtype = policy.column_dtype(data.n_rows)
         self.precision = float(np.finfo(dtype).eps)
         self._room = {"capacity": capacity, "dtype": dtype}
-        self._block_ends = np.cumsum(data.block_rows)
         # Counts changes of columns and weights: a gradient on its way is of no use after one.
         self._n_changes = 0
         self._origin = 0.0
