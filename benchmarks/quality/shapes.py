@@ -116,7 +116,7 @@ def measure(name: str, n_basis: int, how: str) -> dict:
 def table(lines: list[dict]) -> str:
     """Return the lines as a Markdown table."""
     rows = [
-        "| set | centres | shapes | test AUC | goal | ridges | numbers | fit, s | predict, us/row |",
+        "| set | centres | shapes | test AUC | goal | ridges | numbers | fit, s | predict, us |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for line in lines:

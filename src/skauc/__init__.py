@@ -26,6 +26,7 @@ _HOMES = {
     "TablePreprocessor": "skauc.preprocessing",
     "read_table": "skauc.app.tables",
     "make_report": "skauc.report",
+    "warm_up": "skauc.sparse",
 }
 _SUBPACKAGES = ("explain", "metrics", "online", "persistence", "plotting", "report")
 

@@ -34,6 +34,7 @@ from skauc.engines.passes import (
 )
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import RBF
+from skauc.losses.focus import make_focus
 from skauc.shaped_rbf import ShapedRBF
 
 CENTRES = [3, 17, 40, 71, 90]
@@ -317,6 +318,35 @@ def test_centres_of_several_shapes_have_columns_and_moments(engine_case, toy, cl
     close(moments.first, products.T @ (toy.X - origin))
     close(moments.total, products.sum(axis=0))
     close(moments.second, products.T @ (toy.X - origin) ** 2)
+
+
+# The part of the pairs that matters
+
+
+@pytest.mark.parametrize("region", [{"max_fpr": 0.1}, {"max_fpr": 0.3, "min_tpr": 0.6}])
+def test_with_a_focus_answers_are_those_of_the_weights_that_count(
+    engine_case, toy, columns, close, loss_hessian, region
+):
+    engine = engine_case.build(toy, focus=make_focus(region["max_fpr"], region.get("min_tpr")))
+    grow(engine, toy.X, KERNEL, CENTRES)
+    # Scores in the middle of bins, many of them equal.
+    scores = np.round(8 * columns @ WEIGHTS) / 8 + 1 / 2048
+    state = engine.step(None, engine_case.line(toy, scores), 1.0)
+    kept = oracles.focused_weights(scores, toy.positive, toy.weights, **region)
+    close(state.loss, oracles.loss(scores, toy.positive, kept))
+    kernel_columns = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
+    wide = np.hstack((columns, kernel_columns))
+    slopes = wide.T @ oracles.residual(scores, toy.positive, kept)
+    curved = wide.T @ loss_hessian(state, replace(toy, weights=kept)) @ wide
+    candidates = Centres(KERNEL, toy.X[CANDIDATES])
+    gradient, hessian = engine.ask(Derivatives(5, candidates), state)
+    close(gradient, slopes)
+    close(hessian, curved)
+    close(engine.ask(Gradient(5), state), slopes[:5])
+    close(engine.ask(HessianProduct(engine.direction(WEIGHTS), 5), state), curved[:5, :5] @ WEIGHTS)
+    along = engine.ask(CandidateGains(candidates), state)
+    close(along.slopes, slopes[5:])
+    close(along.curvatures, curved.diagonal()[5:])
 
 
 # Summaries

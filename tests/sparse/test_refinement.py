@@ -9,8 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.datasets import make_classification
 from toys import grow_by, make_toy, those
 
+from skauc import SparseKernelAUC
 from skauc.engines import LinearColumns, OrthonormalColumns
 from skauc.engines.passes import Moments
 from skauc.kernels import RBF, same_format
@@ -325,3 +327,12 @@ def test_refinement_leaves_its_start_as_it_was(make_setup, toy):
     refine(setup.objective, setup.basis, setup.start, 3, optimise)
     assert_array_equal(setup.start.shape.centres, before[0])
     assert_array_equal(setup.start.coef, before[1])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_refined_centres_have_few_decimals(offset):
+    X, y = make_classification(200, 4, random_state=0)
+    model = SparseKernelAUC(6, refine=3, random_state=0).fit(X + offset, y)
+    centres, decimals = model.basis_vectors_, np.round(model.basis_vectors_, 5)
+    is_single = offset == 0.0
+    assert_array_equal(centres, decimals.astype(np.float32) if is_single else decimals)

@@ -25,7 +25,7 @@ from skauc.engines.passes import KernelMoments, Moments, Ridges
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, same_format
 from skauc.shaped_rbf import add_norm_derivatives
-from skauc.solvers.lbfgs import descend
+from skauc.solvers.lbfgs import Descent
 from skauc.solvers.newton import Minimum, Point
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
@@ -61,14 +61,12 @@ def refine(
     ``on_step`` is called with the number of steps after every one.
     """
     problem = _Problem(objective, basis, minimise, start)
-    latest = start
-
-    def remember(theta: np.ndarray) -> None:
-        nonlocal latest
-        latest = problem.found(latest.n_iter + 1)
-        on_step(latest.n_iter)
-
-    descend(problem, problem.pack(start.shape), n_steps, remember)
+    descent, latest = Descent(problem.pack(start.shape)), start
+    while latest.n_iter < n_steps and not descent.is_over:
+        is_step = descent.tell(*problem(descent.trial))
+        if is_step:
+            latest = problem.found(latest.n_iter + 1)
+            on_step(latest.n_iter)
     return latest
 
 
@@ -114,7 +112,10 @@ class _Problem:
 
     def place(self, theta: np.ndarray) -> np.ndarray:
         """Put the columns of a vector into the engine; return the weights of the last solution."""
-        shape = self.unpack(theta)
+        return self.place_shape(self.unpack(theta))
+
+    def place_shape(self, shape: Shape) -> np.ndarray:
+        """Put the columns of a shape into the engine; return the weights of the last solution."""
         kernel = self.variables.kernel(shape)
         factor, self.gram = self._factorise(kernel, shape.centres)
         inverse = inverse_lower(factor)
@@ -183,6 +184,6 @@ def solve_for_shape(
 ) -> tuple[Refined, Point]:
     """Return the best coefficients of a fixed shape on the rows of the objective."""
     problem = _Problem(objective, basis, minimise, start)
-    weights = problem.place(problem.pack(start.shape))
+    weights = problem.place_shape(start.shape)
     problem.accept(minimise(objective, weights).point)
     return problem.found(0), problem.point

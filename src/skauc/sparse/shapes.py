@@ -28,8 +28,9 @@ from skauc.support import quiet_overflow
 SCALE_BOUNDS = (-5.0, 3.0)
 # The unit of deviations. The smaller it is, the more a deviation costs.
 DEVIATION_UNIT = 0.5
-# Rounding may move centres by this part of their range.
-_ROUNDING = 1e-6
+# Centres are rounded to decimals of this part of the width of the kernel. The coefficients are
+# solved for afterwards, so the objective changes by the square of it.
+_ROUNDING = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +44,26 @@ class Shape:
     scales: np.ndarray
     metric: np.ndarray | None = None
 
-    def rounded(self) -> Shape:
-        """Return the shape with centres in single precision, if that is precise in every feature.
+    def rounded(self, gamma: float) -> Shape:
+        """Return the shape with centres of a few decimals, in single precision if that has them.
 
-        More digits of a refined centre mean nothing, and files are smaller without them.
+        More digits of a refined centre mean nothing, and files and exported code are smaller
+        without them. ``gamma`` is that of the narrowest kernel.
         """
-        with quiet_overflow():
-            single = self.centres.astype(np.float32).astype(np.float64)
-        is_near = np.abs(single - self.centres) <= _ROUNDING * np.ptp(self.centres, axis=0)
-        if not is_near.all():
-            return self
         metric = self.metric
+        steepest = np.sqrt(gamma) * self.scales if metric is None else np.abs(metric).max(axis=0)
+        with quiet_overflow(), np.errstate(divide="ignore"):
+            grain = _ROUNDING / steepest
+            decimals = np.clip(np.ceil(-np.log10(grain)), -300, 300).astype(int)
+            columns = zip(self.centres.T, decimals.tolist(), strict=True)
+            rounded = np.column_stack([np.round(column, places) for column, places in columns])
+            single = rounded.astype(np.float32).astype(np.float64)
         if metric is not None:
             metric = metric.astype(np.float32).astype(np.float64)
-        return Shape(single, self.scales, metric)
+        for centres in (single, rounded):
+            if np.all(np.abs(centres - self.centres) <= grain):
+                return Shape(centres, self.scales, metric)
+        return self
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,7 +132,7 @@ class Workspace:
     def open(self, rows: TrainingData, held_out: Chosen | None) -> None:
         """Close the engine, and open one for other rows, of which some are held out."""
         self._stack.close()
-        engine = self._open_engine(rows, capacity=self._capacity)
+        engine = self._open_engine(rows, capacity=self._capacity, focus=self.plan.parameters.focus)
         self._stack.enter_context(engine)
         if self.plan.linear is not None:
             linear = self.plan.linear
@@ -170,8 +170,8 @@ class Workspace:
 
     def adopt(self, state: FitState, found: Refined) -> tuple[FitState, Point]:
         """Replace the shape of the basis, and solve for the coefficients."""
-        found = replace(found, shape=found.shape.rounded())
         basis = state.basis
+        found = replace(found, shape=found.shape.rounded(_narrowest(basis)))
         solved, point = solve_for_shape(self.objective, basis, found, self.minimise)
         assert solved.factor is not None  # it is known once a shape is solved for
         scales = solved.shape.scales
@@ -329,7 +329,12 @@ class MoveTo:
         assert work.sample is not None  # there are hard rows only where there is a sample
         size = min(self.size, max(state.models))
         hard = work.held_out.hard_sample(
-            work.pool, state.models[size], work.sample, work.sample.n_rows, number=size
+            work.pool,
+            state.models[size],
+            work.sample,
+            work.sample.n_rows,
+            number=size,
+            focus=work.plan.parameters.focus,
         )
         work.open(hard, work.validation_rows)
 
@@ -352,6 +357,11 @@ class Finish:
         state = replace(state, records=(*before, replace(last, validation_auc=validated)))
         work.latest = state
         return state
+
+
+def _narrowest(basis: Basis) -> float:
+    """Return the largest gamma of the kernels."""
+    return max(float(as_rbf(kernel).gamma) for kernel in basis.kernels)
 
 
 def as_refined(basis: Basis, weights: np.ndarray) -> Refined:

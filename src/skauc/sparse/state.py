@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,6 +38,12 @@ class Path:
     models: dict[int, Model]
     records: tuple[PathRecord, ...]
     size: int
+
+    def lowered(self, by: float) -> Path:
+        """Return the path with lower scores."""
+        models = {n: replace(m, intercept=m.intercept - by) for n, m in self.models.items()}
+        records = (replace(record, model=models[record.n_basis]) for record in self.records)
+        return Path(models, tuple(records), self.size)
 
     def attributes(self) -> dict:
         """Return the fitted attributes of the model of the size to keep."""

@@ -1,0 +1,57 @@
+"""warm_up: compile the code of fits before it is needed."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+import numpy as np
+
+from skauc.sparse.estimator import SparseKernelAUC
+
+# Above 10,000 rows pairs are counted in bins, by other compiled functions.
+_FEW, _MANY, _N_FEATURES = 300, 10_500, 3
+
+
+def warm_up() -> float:
+    """Compile the code of fits, predictions and explanations, or load it from numba's cache.
+
+    The first fit of a new installation takes a few seconds longer than later ones, because numba
+    compiles its functions. The machine code is stored on disk, beside the package or in the folder
+    named by the environment variable ``NUMBA_CACHE_DIR``. Call this function once after the
+    installation, for example when an image of a container is built, or at the start of a service.
+    It fits small models to random rows of all types.
+
+    Returns
+    -------
+    seconds : float
+        The time it took: several seconds on a new installation, less than a second or two later.
+
+    Notes
+    -----
+    The cache belongs to the installed files and to the type of processor. Another processor
+    compiles again. Online learners, `KernelRankSVM` and `StructuralAUC` have functions of their
+    own, which are compiled by their first fits.
+
+    Examples
+    --------
+    >>> import skauc
+    >>> seconds = skauc.warm_up()
+    """
+    started = time.perf_counter()
+    random = np.random.default_rng(0)
+    cases: list[tuple[int, type, Literal["C", "F"]]] = [
+        (_FEW, np.float64, "C"),
+        (_FEW, np.float64, "F"),
+        (_FEW, np.float32, "C"),
+        (_MANY, np.float64, "C"),
+        (_MANY, np.float32, "C"),
+    ]
+    X: np.ndarray
+    for n_rows, dtype, order in cases:
+        X: np.ndarray = random.normal(size=(n_rows, _N_FEATURES)).astype(dtype, order=order)
+        y = X[:, 0] * X[:, 1] > 1
+        model = SparseKernelAUC(4, random_state=0).fit(X, y)
+        model.predict(X[:2])
+    model.shapley_values(X[:2])
+    return time.perf_counter() - started
