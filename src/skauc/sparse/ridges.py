@@ -1,6 +1,6 @@
 """Candidates for ridge centres, and which of them are worth a closer look.
 
-A ridge depends on one to three features, with coefficients of plus or minus one over their standard
+A ridge depends on one to four features, with coefficients of plus or minus one over their standard
 deviations: mostly differences and sums of two. Its width is one of three, a factor of three apart,
 in units of the standard deviation along the direction. It goes through a row. There are far more
 such ridges than rows, so many are drawn, and the best of them by the gain of one Newton step along
@@ -24,8 +24,8 @@ from skauc.sparse.basis import RIDGE, Basis
 from skauc.sparse.gains import Candidates
 from skauc.sparse.objective import Objective
 
-# How often a direction has one, two or three features.
-_N_FEATURES = (0.2, 0.7, 0.1)
+# How often a direction has one, two, three or four features.
+_N_FEATURES = (0.2, 0.6, 0.1, 0.1)
 # Inverse widths, in units of the standard deviation along the direction.
 _SHARPNESS = (1.0, 3.0, 9.0)
 # Candidates that are drawn and that are kept, per candidate of round centres.
