@@ -47,7 +47,6 @@ def warm_up() -> float:
         (_MANY, np.float64, "C"),
         (_MANY, np.float32, "C"),
     ]
-    X: np.ndarray
     for n_rows, dtype, order in cases:
         X: np.ndarray = random.normal(size=(n_rows, _N_FEATURES)).astype(dtype, order=order)
         y = X[:, 0] * X[:, 1] > 1
