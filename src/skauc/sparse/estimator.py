@@ -68,18 +68,19 @@ class SparseKernelAUC(PathClassifier):
         length scale per axis instead of one per feature.
     shapes : {"round", "local", "ridge"}, default="round"
         The shapes of RBF centres. "round": all centres share one learnt length scale per feature.
-        "local": each centre also learns its own deviations from them, where the data pay for it.
-        "ridge": centres may also be ridges exp(-(a.x - b)^2) along sums and differences of one to
-        three features, which see equality and interaction of features; selection chooses from
-        both kinds. Ridges can need many rows; choose by validation.
+        "local": each centre also learns its own scales. "ridge": centres may also be ridges
+        exp(-(a.x - b)^2) along one to three features, mostly differences and sums of two. Ridges
+        see which features are equal; selection chooses from both kinds. "local" and "ridge" are
+        better on tables with little noise and worse on others, so choose by validation.
     selection : str or Selection, default="orthogonal"
         How centres are chosen: a rule ("orthogonal", "greedy", "exact", "exhaustive", "random" or
         "kmeans") or a `Selection`, which also holds the number of candidates, the retraining
         schedule, the solver and its maximum number of iterations.
     refine : {"auto"}, bool or int, default="auto"
         Number of steps by which the centres move and one length scale per feature is learnt,
-        descending the same objective with a penalty on the shape. True is 10 steps, False is
-        none, and "auto" is True for RBF kernels, the only ones that can be refined.
+        descending the same objective with a penalty on the shape. True is 10 steps, or 20 if
+        ``shapes`` is not "round"; False is none, and "auto" is True for RBF kernels, the only ones
+        that can be refined.
     early_stopping : bool, default=False
         Hold out validation rows, stop when their AUC has not improved by more than ``tol`` in 5
         retrainings, and keep the smallest model within ``tol`` of the best.
@@ -138,8 +139,8 @@ class SparseKernelAUC(PathClassifier):
         The gamma of the kernel; with several widths, the gamma of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
         Learnt length scales, ones without refinement. The kernel compares x / length_scales_, with
-        mapped features x. If centres have their own scales, this is the geometric mean over the
-        round centres, and ``gamma_`` is 1.
+        mapped features x. If centres have their own scales, this is one over their root mean
+        square over the centres, and ``gamma_`` is 1.
     metric_ : ndarray of shape (n_basis_, n_features_in_) or None
         The scales of each centre if they have their own, None if they share ``length_scales_``. A
         round centre z has k(x) = exp(-|m * (x - z)|^2) with its row m, a ridge exp(-(m.(x - z))^2).
