@@ -38,7 +38,8 @@ def scores_by_size(
 
     Every ``scored_every``-th retrained size is scored, counted from the last.
     """
-    part, test = fold.split(rows)
+    n_train = len(fold.train)
+    part = rows.part(np.concatenate((fold.train, fold.test)))
     if parameters.scaling is not None:
         ranks = RankScaling.of(fold.training(rows), parameters.scaling)
         part = part.transformed(ranks.transform)
@@ -50,7 +51,7 @@ def scores_by_size(
         plan,
         open_engine=partial(make_engine, n_jobs=1),
         random_state=seed,
-        validation=test,
+        validation=lambda rows: np.arange(rows.n_rows) >= n_train,
         then=(solve,),
     )
     return solve.found

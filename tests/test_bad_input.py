@@ -266,6 +266,10 @@ def choice(*words):
     return ("nonsense", None, 0), f"must be one of {', '.join(map(repr, words))}; got {{!r}}."
 
 
+PART = {
+    "max_fpr": ((0, 1.5, -0.1, np.nan, "0.1", True), "must be a number in (0, 1]; got {!r}. Use"),
+    "min_tpr": ((1, -0.1, 2, np.nan, "0.1", True), "must be a number in [0, 1); got {!r}. Use"),
+}
 KERNEL = {
     "C": positive("Larger values fit"),
     "kernel": choice("rbf", "laplacian", "polynomial", "linear"),
@@ -308,8 +312,9 @@ PARAMETERS = {
         "engine": choice("auto", "cpu", "gpu", "cluster"),
         "tol": positive("1e-4 is"),
         "validation_fraction": fraction("0.1 holds out"),
+        **PART,
     },
-    KernelRankSVM: EXACT,
+    KernelRankSVM: {**EXACT, **PART},
     StructuralAUC: EXACT,
     OAM: {**LINEAR_STREAM, **BUFFER, "update": choice("sequential", "gradient")},
     OPAUC: {

@@ -2,15 +2,20 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from listeners import Listener
 
 import skauc
+from skauc import SparseKernelAUC
 from skauc.compiling import compiled, compiled_fast
+from skauc.exceptions import interrupts
+from skauc.losses import pairs
 
 PACKAGE = Path(skauc.__file__).parent
 
@@ -83,3 +88,39 @@ def test_an_error_that_is_not_about_the_cache_is_raised():
 
     with pytest.raises(Exception, match="undefined_name"):
         unbound(np.float64(1))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer of POSIX")
+def test_interrupts_of_compiled_functions_are_interrupts():
+    """Numba turns an interrupt of the conversion of its results into a SystemError."""
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    def work(delay):
+        with interrupts():
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            while True:
+                pairs._accumulate(tables)
+
+    usual, tables = signal.signal(signal.SIGALRM, interrupt), np.zeros((2, 4, 3))
+    pairs._accumulate(tables)
+    try:
+        for delay in np.linspace(1e-4, 1e-3, 60):
+            with pytest.raises(KeyboardInterrupt):
+                work(delay)
+    finally:
+        signal.signal(signal.SIGALRM, usual)
+
+
+def test_an_interrupt_of_a_compiled_function_keeps_the_model():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+
+    def react(model):
+        if model.n_basis_ == 2:
+            raise SystemError from KeyboardInterrupt()
+
+    model = SparseKernelAUC(4, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Listener(react)).fit(X, y)
+    assert model.n_basis_ == 2

@@ -41,7 +41,7 @@ KINDS = (
     Work("forward selection", "fit", "passes/derivatives.py", "accumulate", 11, "selection.py"),
     Work("candidate kernel block", "fit", "kernels.py", "block", 11, "passes/derivatives.py"),
     Work("refinement gradient", "fit", "passes/moments.py", "accumulate", 11, "refinement.py"),
-    Work("refinement pair statistics", "fit", "losses/pairs.py", "moments", 12, "refinement.py"),
+    Work("refinement pair statistics", "fit", "losses/pairs.py", "moments", 11, "refinement.py"),
     Work("decision_function", "decision_function", "kernels.py", "block", 6),
 )
 

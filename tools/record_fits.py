@@ -846,8 +846,8 @@ def plain(value):
 def describe_stages(estimator, rows: Rows) -> dict:
     """Return scores of every model on the path and of smaller copies, and the features' part."""
     stages = list(estimator.staged_decision_function(rows.X_test))
-    sizes = sorted({1, estimator.n_basis_ // 2, estimator.n_basis_ - 1, estimator.n_basis_} - {0})
-    copies = {size: estimator.truncate(size) for size in sizes}
+    sizes = [entry.n_basis for entry in estimator.path_]
+    copies = {size: estimator.truncate(size) for size in {sizes[0], sizes[len(sizes) // 2]}}
     return {
         "relevance": summarise(estimator.feature_relevance_, N_VALUES),
         "staged": [summarise(scores, 3) for scores in stages],

@@ -23,8 +23,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from benchmarks.quality.peers import N_JOBS, folds_of
 from skauc import SparseKernelAUC, SparseKernelAUCCV
-from skauc.sparse.scoring import Setting
 from skauc.sparse.search import best_mean
+from skauc.sparse.settings import Setting
 
 # Data set and size, and the goal for the test AUC.
 GOALS = {

@@ -99,8 +99,8 @@ def difference_to_exact() -> float:
         shap.maskers.Independent(X[100:140].to_numpy(), max_samples=40),
     )
     expected = explainer(X[:5].to_numpy())
-    shap.plots.waterfall(found.to_shap()[0], show=False)
-    shap.plots.beeswarm(found.to_shap(), show=False)
+    shap.plots.waterfall(found[0], show=False)
+    shap.plots.beeswarm(found, show=False)
     return float(np.abs(found.values - expected.values).max())
 
 

@@ -17,10 +17,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks.harness import Line, Options, compare
 from benchmarks.speed.growth import make_rows
 from skauc.data.training import TrainingData
-from skauc.engines import make_engine
+from skauc.engines import Product, make_engine
 from skauc.engines.blocks.cpu import CompiledScratch
 from skauc.engines.expansion import evaluate_expansion
-from skauc.engines.passes import CandidateGains, Centres, Derivatives, Gradient
+from skauc.engines.passes import CandidateGains, Centres, Derivatives, Gradient, Moments
 from skauc.engines.single import SingleEngine
 from skauc.kernels import RBF
 from skauc.losses import pairs
@@ -83,6 +83,7 @@ def passes(options: Options) -> list[Line]:
     kernel = RBF(GAMMA)
     candidates = Centres(kernel, X[:N_CANDIDATES])
     weights = point.weights
+    moments = Moments(N_CENTRES, X[0].astype(float), np.eye(N_CENTRES), weights)
     wide = np.ones((engine.n_rows, N_CENTRES + N_CANDIDATES), columns.dtype)
     bare_blocks = over_blocks(engine.n_rows, bare_block(X[:BLOCK_ROWS], N_CANDIDATES))
     bare_scores = over_blocks(engine.n_rows, bare_block(X[:BLOCK_ROWS], N_CENTRES))
@@ -93,7 +94,7 @@ def passes(options: Options) -> list[Line]:
             bare_blocks,
         ),
         (
-            "gains over all coefficients",
+            "forward selection",
             lambda: engine.ask(Derivatives(N_CENTRES, candidates), point.state),
             in_turn(bare_blocks, lambda: wide.T @ wide),
         ),
@@ -102,8 +103,13 @@ def passes(options: Options) -> list[Line]:
             lambda: engine.ask(Derivatives(N_CENTRES), point.state),
             lambda: columns.T @ columns,
         ),
-        ("scores", lambda: engine.direction(weights), lambda: columns.sum()),
+        ("scores", lambda: engine.line(Product(weights)), lambda: columns.sum()),
         ("gradient", lambda: engine.ask(Gradient(N_CENTRES), point.state), lambda: columns.sum()),
+        (
+            "refinement gradient",
+            lambda: engine.ask(moments, point.state),
+            lambda: columns.T @ X,
+        ),
         (
             "prediction",
             lambda: evaluate_expansion(kernel, X[:N_CENTRES], weights, X, n_jobs=1),
@@ -207,8 +213,9 @@ def make_problem(n_rows: int):
     basis = Basis([kernel], N_CENTRES, engine.precision)
     with engine:
         rows, widths = np.arange(N_CENTRES), np.zeros(N_CENTRES, dtype=int)
-        factor = np.linalg.cholesky(basis.gram(X[rows], widths))
-        basis.append(engine, Added(X[rows], rows, widths, np.empty((0, N_CENTRES)), factor))
+        kernel = basis.kernel_of(widths)
+        factor = np.linalg.cholesky(kernel.gram(X[rows], kernel, X[rows]))
+        basis.append(engine, Added(kernel, X[rows], rows, widths, np.empty((0, N_CENTRES)), factor))
         objective = Objective(engine, pair_weight(10.0, engine))
         point = minimise(
             objective, np.zeros(N_CENTRES), step=cholesky_step, tol=1e-1, max_iter=100

@@ -69,7 +69,7 @@ def _layers(
     yield "gradient", lambda: engine.ask(Gradient(N_CENTRES), state)
     yield "gains", lambda: engine.ask(CandidateGains(candidates), state)
     yield (
-        "gains over all coefficients",
+        "forward selection",
         lambda: engine.ask(Derivatives(N_CENTRES, candidates), state),
     )
     yield "Hessian", lambda: engine.ask(Derivatives(N_CENTRES), state)

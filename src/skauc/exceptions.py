@@ -1,5 +1,10 @@
 """Errors and warnings. Each says what was wrong, which value was found, and what to do."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class InvalidParameterError(ValueError):
     """A parameter has a value that is not allowed."""
@@ -49,3 +54,21 @@ KERNEL_OVERFLOW = (
     "The kernel's values, or the objective, overflow. Scale the features, for instance with "
     "sklearn.preprocessing.StandardScaler, or lower `C`, `gamma`, `degree` or the weights."
 )
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Raise an interrupt as what it is.
+
+    An interrupt that comes while numba converts the results of a compiled function leaves it as a
+    SystemError. Its cause, or the cause of that, is the KeyboardInterrupt.
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__
+        if cause is None:
+            raise
+        raise KeyboardInterrupt from error

@@ -25,8 +25,11 @@ from skauc.support import cached_property, quiet_overflow
 SCALINGS = (None, "rank", "normal")
 # Number of knots of each feature's map.
 N_KNOTS = 100
+# Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
+# all rows has knots among its other values.
+VALUE_SHARE = 0.5
 # Values that are no further apart than this many neighbouring floats are the same to ranks.
-_SAME = 4
+_SAME = 16
 # Number of rows that knots and axes are computed from.
 DECIDING_ROWS = 100_000
 
@@ -197,15 +200,28 @@ def _interpolate(values: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> n
     return images
 
 
+def _shared_weights(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return weights that are shared between the rows and the distinct values of a feature."""
+    distinct, number = np.unique(column, return_inverse=True)
+    of_value = np.bincount(number, weights)
+    n_values = np.count_nonzero(of_value)
+    per_value = np.divide(1.0, of_value * n_values, where=of_value > 0, out=np.zeros(len(distinct)))
+    return weights * ((1 - VALUE_SHARE) / weights.sum() + VALUE_SHARE * per_value[number])
+
+
 def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return distinct knots at the quantiles of a feature, and twice their mean position."""
     order = np.argsort(column)
-    ends = np.cumsum(weights[order])
+    ends = np.cumsum(_shared_weights(column, weights)[order])
     quantiles = np.linspace(0.0, 1.0, N_KNOTS)
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
     values = column[order[np.minimum(places, len(order) - 1)]]
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
-    nearest = np.spacing(np.maximum(np.abs(values[1:]), np.abs(values[:-1])))
+    # Errors are as large as those of usual values, also where a value is near zero. The spacing of
+    # the largest numbers is infinite.
+    sizes = np.minimum(np.abs(values), np.finfo(np.float64).max / 2)
+    greatest = np.maximum(np.maximum(sizes[1:], sizes[:-1]), np.median(sizes))
+    nearest = np.spacing(greatest)
     with quiet_overflow():
         is_new = np.diff(values) > _SAME * nearest
     values = values[np.maximum.accumulate(np.where(np.append(True, is_new), np.arange(N_KNOTS), 0))]

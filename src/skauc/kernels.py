@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -44,9 +44,9 @@ NEW_ARRAYS = ScratchArrays()
 
 # Above this squared distance between a centre and the origin of a block, in units of 1/gamma, the
 # exponent of the augmented product loses more than 5 of the 7 digits of float32: use float64.
-_FLOAT32_REACH = 256.0
+FLOAT32_REACH = 256.0
 # Above this one, even float64 cannot tell a copy of a centre from a neighbour: use differences.
-_FLOAT64_REACH = 1024.0
+FLOAT64_REACH = 1024.0
 
 
 class Kernel(Protocol):
@@ -61,6 +61,31 @@ class Kernel(Protocol):
 
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return k(z, z) for each centre."""
+
+    def part(self, which) -> Kernel:
+        """Return the kernel of some of the centres."""
+
+    def joined(self, other: Kernel) -> Kernel:
+        """Return the kernel of these centres followed by others."""
+
+    def gram(self, centres: Rows, other: Kernel, others: Rows) -> np.ndarray:
+        """Return the inner products of these centres with those of another part of the basis."""
+
+
+class SameForAll:
+    """A kernel without numbers of single centres."""
+
+    def part(self, which) -> Any:
+        """Return the kernel itself."""
+        return self
+
+    def joined(self, other: Kernel) -> Any:
+        """Return the kernel itself."""
+        return self
+
+    def gram(self: Any, centres: Rows, other: Kernel, others: Rows) -> np.ndarray:
+        """Return the kernel values."""
+        return self.columns(others, np.float64)(centres)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +107,26 @@ class RBF:
     def diagonal(self, centres: Rows) -> np.ndarray:
         """Return ones."""
         return np.ones(centres.shape[0])
+
+    def part(self, which) -> RBF:
+        """Return the kernel of some of the centres."""
+        if not isinstance(self.gamma, np.ndarray):
+            return self
+        return RBF(self.gamma[which], self.scales)
+
+    def joined(self, other: Kernel) -> RBF:
+        """Return the kernel of these centres followed by others of the same scales."""
+        if not isinstance(self.gamma, np.ndarray):
+            return self
+        return RBF(np.append(self.gamma, as_rbf(other).gamma), self.scales)
+
+    def gram(self, centres: Rows, other: Kernel, others: Rows) -> np.ndarray:
+        """Return the kernel values; centres of different widths are orthogonal."""
+        values = other.columns(others, np.float64)(centres)
+        return values * np.equal.outer(
+            np.broadcast_to(self.gamma, centres.shape[0]),
+            np.broadcast_to(as_rbf(other).gamma, others.shape[0]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +157,13 @@ class CentredRBF:
         moved = np.subtract(centres, origin, dtype=np.float64) * root
         squares = np.einsum("ij,ij->i", moved, moved)
         reach = squares.max(initial=0.0)
-        if not reach <= _FLOAT64_REACH and dtype == np.float64:
+        if not reach <= FLOAT64_REACH and dtype == np.float64:
             origin = _nearest_to_zero(centres)
             moved = np.subtract(centres, origin, dtype=np.float64) * root
             return cls(origin, root, ratios, moved, None)
         n_features = centres.shape[1]
         right = np.empty(
-            (n_features + 2, len(centres)), np.float64 if reach > _FLOAT32_REACH else dtype
+            (n_features + 2, len(centres)), np.float64 if reach > FLOAT32_REACH else dtype
         )
         right[:n_features] = 2 * ratios * moved.T
         right[n_features] = -ratios
@@ -187,7 +232,7 @@ def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> KernelColumn
 
 
 @dataclass(frozen=True)
-class Laplacian:
+class Laplacian(SameForAll):
     """k(x, z) = exp(-gamma |x - z|_1)."""
 
     gamma: float
@@ -210,7 +255,7 @@ class Laplacian:
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(SameForAll):
     """k(x, z) = (gamma x.z + coef0)^degree."""
 
     gamma: float
@@ -232,7 +277,7 @@ class Polynomial:
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(SameForAll):
     """k(x, z) = x.z."""
 
     def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
@@ -257,7 +302,7 @@ def _squared_norms(centres: Rows) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class CallableKernel:
+class CallableKernel(SameForAll):
     """A kernel given as ``function(rows, centres) -> matrix``, as in scikit-learn's SVC."""
 
     function: Callable

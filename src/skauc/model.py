@@ -12,6 +12,7 @@ from skauc.engines.expansion import Scorer, map_rows
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
 from skauc.kernels import Kernel, Linear, Rows, is_sparse
+from skauc.shaped_rbf import ShapedRBF
 from skauc.support import quiet_overflow
 
 
@@ -53,13 +54,20 @@ class Model:
     @property
     def n_numbers(self) -> int:
         """The number of numbers in the model: centres, coefficients, scales, ranks and axes."""
-        parts = [self.coef, self.linear_coef, getattr(self.kernel, "scales", None)]
+        is_shaped = isinstance(self.kernel, ShapedRBF)
+        scales = None if is_shaped else getattr(self.kernel, "scales", None)
+        parts = [self.coef, self.linear_coef, scales]
         if self.scaling is not None:
             parts.append(self.scaling.axes)
             if self.scaling.ranks is not None:
                 parts += [self.scaling.ranks.knots, self.scaling.ranks.levels]
         n_small = sum(np.size(part) for part in parts if part is not None)
-        return int(np.prod(self.centres.shape)) + n_small + 1
+        n_centres = (
+            self.kernel.n_numbers
+            if isinstance(self.kernel, ShapedRBF)
+            else int(np.prod(self.centres.shape))
+        )
+        return n_centres + n_small + 1
 
     def scaled(self, rows: Rows) -> Rows:
         """Return the rows as the kernel sees them."""

@@ -14,14 +14,16 @@ from scipy import sparse
 
 from skauc.archive import ArchiveError, checked_array, is_integer, require
 from skauc.feature_map import SCALINGS, FeatureMap, RankScaling
-from skauc.kernels import KERNEL_TYPES, Kernel, Rows, as_rbf, is_sparse
+from skauc.kernels import KERNEL_TYPES, Kernel, Rows, is_sparse
 from skauc.model import Model, PathRecord
+from skauc.shaped_rbf import ShapedRBF
 from skauc.validation import is_finite, is_number
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _DOUBLE = (np.dtype(np.float64),)
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 _RECORD_FIELDS = [field.name for field in fields(PathRecord) if field.name != "model"]
+_STORED_KERNELS: dict[str, type] = {**KERNEL_TYPES, "shaped_rbf": ShapedRBF}
 _LARGEST_DEGREE = 1000
 _MOST_MODELS = 1_000_000
 
@@ -86,7 +88,7 @@ def centres_to_arrays(centres: Rows, suffix: str, arrays: Arrays) -> dict[str, A
 
 
 def _kernel_to_arrays(kernel: Kernel, suffix: str, arrays: Arrays) -> dict[str, Any]:
-    names = [name for name, kind in KERNEL_TYPES.items() if type(kernel) is kind]
+    names = [name for name, kind in _STORED_KERNELS.items() if type(kernel) is kind]
     if not names:
         raise ArchiveError(
             "A model whose `kernel` is a function cannot be stored, because files never hold "
@@ -95,7 +97,7 @@ def _kernel_to_arrays(kernel: Kernel, suffix: str, arrays: Arrays) -> dict[str, 
     header: dict[str, Any] = {"name": names[0]}
     for name, value in vars(kernel).items():
         if isinstance(value, np.ndarray):
-            arrays[f"{name}{suffix}"] = value
+            arrays[f"{name}{suffix}"] = _in_half(value) if name == "metric" else value
         elif value is not None:
             header[name] = value if isinstance(value, int) else float(value)
     return header
@@ -224,7 +226,7 @@ def _kernel_from_arrays(
     header: dict, suffix: str, arrays: Arrays, shape: tuple[int, int]
 ) -> Kernel:
     parameters = dict(header)
-    kind = KERNEL_TYPES[parameters.pop("name")]
+    kind = _STORED_KERNELS[parameters.pop("name")]
     n_centres, n_features = shape
     if f"gamma{suffix}" in arrays:
         gamma = checked_array(arrays[f"gamma{suffix}"], _DOUBLE, (n_centres,), "its gamma is")
@@ -235,7 +237,19 @@ def _kernel_from_arrays(
         parameters["scales"] = scales
     require(all(parameters[name] is not None for name in parameters), "its kernel is")
     _check_kernel(parameters)
+    if kind is ShapedRBF:
+        return ShapedRBF(**parameters, **_shapes_from_arrays(suffix, arrays, shape))
     return kind(**parameters)
+
+
+def _shapes_from_arrays(suffix: str, arrays: Arrays, shape: tuple[int, int]) -> Arrays:
+    """Return the metric and which centres are ridges."""
+    what = "the shapes of its centres are"
+    metric, is_ridge = arrays[f"metric{suffix}"], arrays[f"is_ridge{suffix}"]
+    checked_array(metric, FLOATS, shape, what)
+    checked_array(is_ridge, (np.dtype(bool),), shape[:1], what)
+    require(bool((metric[~is_ridge] > 0).all() and metric[is_ridge].any(axis=1).all()), what)
+    return {"metric": metric.astype(np.float64), "is_ridge": is_ridge}
 
 
 def _check_kernel(parameters: dict) -> None:
@@ -287,10 +301,7 @@ def _check_rising(knots: np.ndarray, half_steps: np.ndarray) -> None:
 
 def _first(model: Model, size: int) -> Model:
     """Return the part of a model with its first centres. Their memory is shared."""
-    kernel = model.kernel
-    gamma = getattr(kernel, "gamma", None)
-    if isinstance(gamma, np.ndarray):
-        kernel = replace(as_rbf(kernel), gamma=gamma[:size])
+    kernel = model.kernel.part(slice(size))
     centres = first_rows(model.centres, size)
     return replace(model, kernel=kernel, centres=centres, indices=model.indices[:size])
 

@@ -64,6 +64,12 @@ class UnwrappedModel:
         path = getattr(self.classifier, "path_", None)
         return float(path[-1].train_auc) if path else None
 
+    @property
+    def limits(self) -> dict[str, float | None]:
+        """The limits of the part of the ROC curve that the classifier was fitted for."""
+        names = ("max_fpr", "min_tpr")
+        return {name: getattr(self.classifier, name, None) for name in names}
+
     def scaled(self, X):
         """Return the rows that the kernel is evaluated on."""
         return self.classifier._model.scaled(check_rows(self.classifier, self.transform(X)))
@@ -147,7 +153,7 @@ def first_step(model):
 
 def unwrap(model) -> UnwrappedModel:
     """Unwrap pipelines, calibrations, thresholds, searches and frozen estimators."""
-    steps, calibrator, threshold = [], None, None
+    steps, calibrator, thresholded = [], None, None
     for layer in layers_of(model):
         if isinstance(layer, Pipeline):
             steps += [step for _, step in layer.steps[:-1] if step not in (None, "passthrough")]
@@ -156,14 +162,25 @@ def unwrap(model) -> UnwrappedModel:
                 return UnwrappedModel(tuple(steps), None)
             calibrator = layer.calibrated_classifiers_[0].calibrators[0]
         elif isinstance(layer, THRESHOLDED):
-            if threshold is not None or calibrator is not None:
-                continue  # an outer wrapper decides; this threshold is not used
-            threshold = getattr(layer, "best_threshold_", getattr(layer, "threshold", None))
+            # An outer wrapper decides, and a threshold below a calibration is not used.
+            if thresholded is None and calibrator is None:
+                thresholded = layer
         elif not isinstance(layer, TRANSPARENT):
             break
-    if threshold == "auto":
-        threshold = 0.0 if calibrator is None else 0.5
+    if calibrator is None:
+        calibrator = getattr(layer, "calibrator_", None)  # SparseKernelAUCCV has one of its own
+    threshold = None if thresholded is None else _threshold(thresholded, calibrator)
     return UnwrappedModel(tuple(steps), layer, calibrator, threshold)
+
+
+def _threshold(wrapper, calibrator) -> float:
+    """Return the threshold of a wrapper, for probabilities if there are any."""
+    threshold: Any = getattr(wrapper, "best_threshold_", getattr(wrapper, "threshold", None))
+    if threshold == "auto":
+        return 0.0 if calibrator is None else 0.5
+    if calibrator is not None and wrapper.response_method == "decision_function":
+        return float(calibrator.predict(np.array([threshold]))[0])
+    return float(threshold)
 
 
 def unwrap_single(model, done: str, advice: str) -> UnwrappedModel:

@@ -10,7 +10,7 @@ import numpy as np
 from tests.attacks.broken_tables import as_csv, broken_content, hostile_frame
 from tests.attacks.byte_damage import DAMAGE
 
-QUICK = ("--no-tune", "--no-calibrate", "--n-basis", "3", "--jobs", "1")
+QUICK = ("--effort", "quick", "--n-basis", "3", "--jobs", "1")
 FIT = ("fit", "train.csv", "--target", "y", *QUICK)
 
 

@@ -30,9 +30,12 @@ from skauc.engines.passes import (
     HessianProduct,
     LineSlopes,
     Moments,
+    Ridges,
 )
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import RBF
+from skauc.losses.focus import make_focus
+from skauc.shaped_rbf import ShapedRBF
 
 CENTRES = [3, 17, 40, 71, 90]
 WEIGHTS = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
@@ -291,7 +294,59 @@ def test_kernel_moments_are_sums_over_the_rows(engine, toy, columns, close):
     assert_array_equal(moments.origin, origin)
     close(moments.first, products.T @ moved)
     close(moments.total, products.sum(axis=0))
-    close(moments.second, products.sum(axis=1) @ moved**2)
+    close(moments.second, products.T @ moved**2)
+
+
+def test_centres_of_several_shapes_have_columns_and_moments(engine_case, toy, close):
+    metric = np.array([[0.5, 1.0, 0.7], [1.5, -1.0, 0.0], [0.8, 0.6, 1.1], [0.0, 2.0, 1.0]])
+    is_ridge, centres = np.array([False, True, False, True]), toy.X[CENTRES[:4]]
+    kernel = ShapedRBF(metric, is_ridge)
+    along = ((toy.X[:, None] - centres) * metric).sum(axis=2)
+    values = np.exp(-((((toy.X[:, None] - centres) * metric) ** 2).sum(axis=2)))
+    values[:, is_ridge] = np.exp(-(along[:, is_ridge] ** 2))
+    factor = np.linalg.cholesky(kernel.gram(centres, kernel, centres))
+    engine, weights = engine_case.build(toy), WEIGHTS[:4]
+    inverse = np.linalg.inv(factor)
+    engine.append(OrthonormalColumns(kernel, centres, np.zeros((0, 4)), inverse.T))
+    close(engine_case.scores(engine.at(weights)), values @ inverse.T @ weights)
+    origin, coef = np.array([0.3, -0.2, 0.1]), np.array([1.0, -0.5, 2.0, 0.3])
+    offsets = np.einsum("kj,kj->k", metric, centres - origin)[is_ridge]
+    ridges = Ridges(np.flatnonzero(is_ridge), metric[is_ridge], offsets)
+    moments = engine.ask(Moments(4, origin, factor, coef, ridges), engine.at(weights))
+    residual = oracles.residual(values @ inverse.T @ weights, toy.positive, toy.weights)
+    products = values * coef * residual[:, None] * np.where(is_ridge, along, 1.0)
+    close(moments.first, products.T @ (toy.X - origin))
+    close(moments.total, products.sum(axis=0))
+    close(moments.second, products.T @ (toy.X - origin) ** 2)
+
+
+# The part of the pairs that matters
+
+
+@pytest.mark.parametrize("region", [{"max_fpr": 0.1}, {"max_fpr": 0.3, "min_tpr": 0.6}])
+def test_with_a_focus_answers_are_those_of_the_weights_that_count(
+    engine_case, toy, columns, close, loss_hessian, region
+):
+    engine = engine_case.build(toy, focus=make_focus(region["max_fpr"], region.get("min_tpr")))
+    grow(engine, toy.X, KERNEL, CENTRES)
+    # Scores in the middle of bins, many of them equal.
+    scores = np.round(8 * columns @ WEIGHTS) / 8 + 1 / 2048
+    state = engine.step(None, engine_case.line(toy, scores), 1.0)
+    kept = oracles.focused_weights(scores, toy.positive, toy.weights, **region)
+    close(state.loss, oracles.loss(scores, toy.positive, kept))
+    kernel_columns = rbf_kernel(toy.X, toy.X[CANDIDATES], gamma=KERNEL.gamma)
+    wide = np.hstack((columns, kernel_columns))
+    slopes = wide.T @ oracles.residual(scores, toy.positive, kept)
+    curved = wide.T @ loss_hessian(state, replace(toy, weights=kept)) @ wide
+    candidates = Centres(KERNEL, toy.X[CANDIDATES])
+    gradient, hessian = engine.ask(Derivatives(5, candidates), state)
+    close(gradient, slopes)
+    close(hessian, curved)
+    close(engine.ask(Gradient(5), state), slopes[:5])
+    close(engine.ask(HessianProduct(engine.direction(WEIGHTS), 5), state), curved[:5, :5] @ WEIGHTS)
+    along = engine.ask(CandidateGains(candidates), state)
+    close(along.slopes, slopes[5:])
+    close(along.curvatures, curved.diagonal()[5:])
 
 
 # Summaries

@@ -1,17 +1,23 @@
 """Shapley values against the enumeration of all subsets of columns."""
 
+import pickle
+import warnings
 from itertools import combinations
 from math import comb
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.ndimage import zoom
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from reproduction.data_sets import load_dataset
 from skauc import OAM, KernelRankSVM, SparseKernelAUC, StructuralAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain import shapley_values
@@ -69,17 +75,27 @@ def test_values_equal_the_enumeration_of_subsets(rows, name):
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("n_features", [1, 22, 60, 784])
-def test_values_add_up_to_the_scores(n_features):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(150, n_features))
-    y = X[:, 0] + rng.normal(size=150) > 0.5
-    model = SparseKernelAUC(16, gamma=0.3 / n_features, random_state=0).fit(X, y)
-    explanation = shapley_values(model, X[:4], X[50:90])
-    total = explanation.values.sum(axis=1) + explanation.base_values
-    np.testing.assert_allclose(total, model.decision_function(X[:4]), rtol=0, atol=1e-10)
-    expected = model.decision_function(X[50:90]).mean()
-    np.testing.assert_allclose(explanation.base_values, expected, rtol=0, atol=1e-10)
+def check_additive(model, rows, background):
+    found = shapley_values(model, rows, background, method="exact")
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, model.decision_function(rows), rtol=0, atol=1e-10)
+    expected = model.decision_function(background).mean()
+    np.testing.assert_allclose(found.base_values, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("name", "n_features"), [("ijcnn1", 22), ("sonar", 60)])
+def test_values_of_real_models_add_up_to_the_scores(data_folder, name, n_features):
+    data = load_dataset(name)
+    X, y = data.X_train[:2000], data.y_train[:2000]
+    assert X.shape[1] == n_features
+    check_additive(SparseKernelAUC(32, random_state=0).fit(X, y), X[:50], X[50:150])
+
+
+def test_values_of_a_model_of_784_pixels_add_up_to_the_scores():
+    images, digit = load_digits(return_X_y=True)
+    X = zoom(images.reshape(-1, 8, 8), (1, 3.5, 3.5), order=1).reshape(-1, 784)[:600]
+    model = make_pipeline(StandardScaler(), SparseKernelAUC(16, random_state=0))
+    check_additive(model.fit(X, digit[:600] == 8), X[:4], X[50:90])
 
 
 def test_the_result_does_not_depend_on_threads(rows):
@@ -179,3 +195,30 @@ def test_bad_input_says_what_is_wrong(rows):
         shapley_values(model, X[:2], X[:9], method="fast")
     with pytest.raises(InvalidParameterError, match="one fitted skauc classifier; got Logistic"):
         shapley_values(LogisticRegression().fit(X, y), X[:2], X[:9])
+
+
+def test_values_and_plots_of_shap():
+    """The plots take the object as it is; the values are those of shap's exact explainer."""
+    shap = pytest.importorskip("shap")
+    data = load_breast_cancer(as_frame=True)
+    X = data.data.iloc[:, :7]
+    model = make_pipeline(StandardScaler(), SparseKernelAUC(8, random_state=0)).fit(X, data.target)
+    found = shapley_values(model, X[:20], X[100:110])
+    explainer = shap.explainers.Exact(
+        lambda rows: model.decision_function(pd.DataFrame(rows, columns=X.columns)),
+        shap.maskers.Independent(X[100:110].to_numpy()),
+    )
+    expected = explainer(X[:20].to_numpy())
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-10)
+    plots = shap.plots
+    with plt.rc_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of shap itself
+        for plot in (plots.beeswarm, plots.bar, plots.heatmap, plots.violin):
+            plot(found, show=False)
+        plots.waterfall(found[0], show=False)
+        plots.force(found[0], matplotlib=True, show=False)
+        plots.scatter(found[:, "mean radius"], color=found, show=False)
+    plt.close("all")
+    copy = pickle.loads(pickle.dumps(found))
+    assert type(copy) is type(found)
+    np.testing.assert_array_equal(copy.values, found.values)

@@ -42,7 +42,7 @@ MODELS = {
     "ranges": make_pipeline(MinMaxScaler(), MaxAbsScaler(), small()),
     "imputed": make_pipeline(StandardScaler(), SimpleImputer(), small()),
     "sigmoid": CalibratedClassifierCV(small(), ensemble=False),
-    "isotonic": CalibratedClassifierCV(small(), method="isotonic", ensemble=False),
+    "isotonic": CalibratedClassifierCV(small(refine=False), method="isotonic", ensemble=False),
     "fixed": FixedThresholdClassifier(small(), threshold=0.25),
     "structural": StructuralAUC(C=0.1),
     "online": OPAUC(rank=2),
@@ -183,3 +183,11 @@ def test_the_hash_is_that_of_the_model():
     hashes = {digest(first, language) for language in ("c", "sql", "js", "html")}
     assert hashes == {digest(again, "c")}
     assert digest(other, "c") not in hashes
+
+
+def test_64_refined_centres_of_22_features_are_small():
+    rows, labels = make_classification(300, 22, random_state=0)
+    model = make_pipeline(StandardScaler(), small(64, refine=3, linear_term=True)).fit(rows, labels)
+    assert len(model[-1].dual_coef_) == 64
+    assert len(to_source(model, "c")) < 20_000
+    assert len(to_source(model, "html")) < 40_000

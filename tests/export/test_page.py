@@ -69,7 +69,7 @@ def test_the_page_moves_with_its_controls(page, model):
     table = as_table(table, frame)
     opened = model.calibrated_classifiers_[0].estimator
     score = opened.decision_function(table[:1])[0]
-    assert found["score"] == pytest.approx(score, abs=1e-6)
+    assert found["score"] == pytest.approx(score, abs=1e-9)
     chance = model.predict_proba(table[:1])[0, 1]
     percent = float(found["figures"].partition("probability ")[2].rstrip("%"))
     assert percent == pytest.approx(100 * chance, rel=1e-2)
@@ -78,7 +78,7 @@ def test_the_page_moves_with_its_controls(page, model):
     assert found["contributions"]["exact"]
     for name, value in found["contributions"]["values"].items():
         place = list(explained.feature_names).index(name)
-        assert value == pytest.approx(explained.values[0, place], abs=1e-6)
+        assert value == pytest.approx(explained.values[0, place], abs=1e-9)
     parts = zip(found["names"], found["parts"], strict=True)
     shown = {name: float(part.replace("−", "-")) for name, part in parts}
     assert shown == pytest.approx(found["contributions"]["values"], abs=1e-2)

@@ -11,6 +11,7 @@ from clusters import fetch_states, line_of, put_on
 from skauc.data.training import TrainingData
 from skauc.engines import Engine, make_engine
 from skauc.engines.passes.state import BlockState
+from skauc.losses.focus import WHOLE
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,9 @@ class EngineCase:
     tolerance: float
     stack: ExitStack
 
-    def build(self, toy, *, capacity=12, n_jobs=1) -> Engine:
+    def build(self, toy, *, capacity=12, n_jobs=1, focus=WHOLE) -> Engine:
         """Put a toy problem into an engine that is closed when the test ends."""
-        engine = make_engine(self.place(toy), capacity=capacity, n_jobs=n_jobs)
+        engine = make_engine(self.place(toy), capacity=capacity, n_jobs=n_jobs, focus=focus)
         return self.stack.enter_context(engine)
 
     def place(self, toy):

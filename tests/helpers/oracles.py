@@ -66,6 +66,26 @@ def minimum(columns, C_pair, positive, sample_weights):
         value, gradient = objective(weights, *problem)
 
 
+# -- the part of the pairs that matters ---------------------------------------------------------
+
+
+def focused_weights(scores, positive, weights, max_fpr=1.0, min_tpr=0.0):
+    """Each weight times its share: the mean of min(1, sqrt(full / v)) over the row's part v."""
+    out = np.array(weights, dtype=float)
+    for side, sign, fraction in ((~positive, -1.0, max_fpr), (positive, 1.0, 1.0 - min_tpr)):
+        hardness, own = sign * scores[side], weights[side]
+        before = (hardness[:, None] > hardness) @ own
+        tied = (hardness[:, None] == hardness) @ own
+        full = fraction * own.sum()
+
+        def area(v, full=full):
+            return np.where(v <= full, v, 2 * np.sqrt(full * v) - full)
+
+        shares = (area(before + tied) - area(before)) / np.where(tied > 0, tied, 1.0)
+        out[side] = own * shares
+    return out
+
+
 # -- grades in queries ------------------------------------------------------------------------
 # Rows and columns of these matrices are all rows of the data: [i, j] is the pair of a preferred
 # row i and another row j.

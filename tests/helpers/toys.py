@@ -44,10 +44,11 @@ def grow_by(engine, basis, X, indices, width=0):
     """Add rows, all at once, as centres of one of the kernels of the basis."""
     indices = np.asarray(indices)
     widths, centres = np.full(len(indices), width), X[indices]
-    coordinates = basis.project(centres, widths).coordinates
-    rests = basis.gram(centres, widths) - coordinates.T @ coordinates
+    kernel = basis.kernel_of(widths)
+    coordinates = basis.project(kernel, centres).coordinates
+    rests = kernel.gram(centres, kernel, centres) - coordinates.T @ coordinates
     factor = np.linalg.cholesky(rests)
-    basis.append(engine, Added(centres, indices, widths, coordinates, factor))
+    basis.append(engine, Added(kernel, centres, indices, widths, coordinates, factor))
 
 
 def explicit_columns(X, indices, gamma=KERNEL.gamma):

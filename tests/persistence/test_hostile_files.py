@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from skauc import OILK, SparseKernelAUC, load_model, save_model
 from skauc.exceptions import ModelFileError
 from skauc.preprocessing import TablePreprocessor
+from tests.persistence.hostile import members_of, sealed, shell_of, with_shell
 
 X, Y = make_classification(200, 5, class_sep=0.7, random_state=0)
 MOST_MEMORY = 250e6
@@ -64,6 +65,20 @@ def test_hundreds_of_hostile_files(tmp_path, kind):
     large = {name: size for name, size in found["memory"].items() if size > MOST_MEMORY}
     assert not large
     assert found["slowest"] < 60
+
+
+@pytest.mark.parametrize("name", ["__class__", "__setstate__", "__mine"])
+def test_state_that_begins_with_two_underscores_is_refused(tmp_path, name):
+    path = save_model(calibrated_model(), tmp_path / "model.skauc")
+    members = members_of(path.read_bytes())
+    shell = shell_of(members)
+    schema = json.loads(shell["schema.json"])
+    state = schema["content"]["content"]
+    state[name] = state["method"]
+    text = json.dumps(schema, indent=2).encode()
+    path.write_bytes(sealed(with_shell(members, {**shell, "schema.json": text})))
+    with pytest.raises(ModelFileError, match=rf"the attribute \['{name}'\] is not valid"):
+        load_model(path)
 
 
 @pytest.mark.parametrize("make", [table_model, calibrated_model])

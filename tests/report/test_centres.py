@@ -31,7 +31,7 @@ def test_a_centre_that_is_a_row_is_shown_as_it_is_in_the_frame(tumours, content)
         for feature in content.centres.columns:
             assert getattr(feature, side) == row[feature.name]
         assert centre.source == (
-            f"Row {classifier.basis_indices_[centre.number]:,} of the training rows."
+            f"Row {classifier.basis_indices_[centre.number] + 1:,} of the training rows."
         )
     assert content.centres.positive.score > content.centres.negative.score
 
@@ -101,8 +101,10 @@ def test_a_moved_centre_is_shown_as_its_nearest_training_row(orders, encoded):
         own = model[-1].basis_indices_[centre.number]
         nearest = int(np.argmin(np.linalg.norm((rows - vector) / scales, axis=1)))
         is_moved.append(not np.allclose(rows[own], vector))
-        source = f"The nearest training row, row {nearest:,}."
-        assert centre.source == (source if is_moved[-1] else f"Row {own:,} of the training rows.")
+        source = f"The nearest training row is row {nearest + 1:,}."
+        assert centre.source == (
+            source if is_moved[-1] else f"Row {own + 1:,} of the training rows."
+        )
     assert any(is_moved)
 
 

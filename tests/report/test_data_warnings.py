@@ -102,6 +102,8 @@ def test_rows_in_both_tables():
     assert "20 of 200 test rows (10.0%)" in warning.detail
     assert "Without them the AUC is 0." in warning.detail
     assert "GroupShuffleSplit" in warning.advice
+    X.loc[201:219, "word"] = "c"
+    assert titles(X, y)["1 test row also in the training rows"].level == "caution"
 
 
 def test_few_rows_of_a_class():

@@ -20,7 +20,7 @@ from skauc.report.formatting import (
         (12.34567, "12.35"),
         (0.0123456, "0.0123"),
         (-1.5e-7, "−1.5e−7"),
-        (123456.7, "1.235e5"),
+        (123456.7, "123,457"),
         (2.5e20, "2.5e20"),
         ("a-b", "a-b"),
     ],
@@ -35,7 +35,7 @@ def test_shares_and_differences():
 
 
 def test_names_are_escaped_and_may_be_broken():
-    assert breakable("<b>_x.y") == "&lt;b&gt;_<wbr>x.<wbr>y"
+    assert breakable("<b>_x.y.csv") == "&lt;b&gt;_<wbr>x.<wbr>y.csv"
     assert [more_columns(count) for count in (1, 2_000)] == ["1 more column", "2,000 more columns"]
 
 

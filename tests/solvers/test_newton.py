@@ -13,11 +13,13 @@ from toys import KERNEL, explicit_columns, grow, make_toy
 from skauc.exceptions import InvalidParameterError
 from skauc.solvers.newton import (
     CHOLESKY_SIZE,
+    Point,
     cholesky_step,
     conjugate_gradient_step,
     halving_search,
     make_step,
     minimise,
+    parabola_search,
 )
 from skauc.sparse.objective import Objective, pair_weight
 
@@ -223,3 +225,46 @@ def test_search_uphill_stays_where_it_is(make_objective, toy):
     assert length == 0
     assert found is point
     assert_array_equal(found.weights, point.weights)
+
+
+class LacksCurvature:
+    """A parabola in ten directions, of whose second derivatives some are seen as six tenths."""
+
+    def __init__(self):
+        self.hessian = np.diag(np.arange(1.0, 11.0))
+        self.seen = np.where(np.arange(10) % 2, 0.6, 1.0) * self.hessian
+
+    def at(self, weights):
+        return Point(weights, 1.0 + 0.5 * float(weights @ self.hessian @ weights), None)
+
+    def direction(self, weights):
+        return None
+
+    def step(self, point, direction, line, length):
+        return self.at(point.weights + length * direction)
+
+    def derivatives(self, point):
+        return self.hessian @ point.weights, self.seen.copy()
+
+
+def test_the_parabola_makes_up_for_missing_curvature():
+    objective = LacksCurvature()
+    halving, parabola = (
+        minimise(objective, np.ones(10), cholesky_step, tol=1e-9, max_iter=100, search=search)
+        for search in (halving_search, parabola_search)
+    )
+    assert parabola.n_iter < 15 < halving.n_iter
+    assert_allclose(parabola.point.value, 1.0, rtol=1e-9)
+
+
+def test_a_parabola_that_cannot_be_reached_changes_nothing():
+    """Beyond the first step the objective is not finite, or falls faster than the slope says."""
+    for values in ({0.0: 1.0, 1.0: 0.9}, {0.0: 1.0, 1.0: -3.0}):
+
+        class Table(LacksCurvature):
+            def step(self, point, direction, line, length, values=values):
+                return Point(point.weights, values[length], None)
+
+        start = Point(np.zeros(1), 1.0, None)
+        length, found = parabola_search(Table(), start, np.ones(1), None, slope=-0.11)
+        assert (length, found.value) == (1.0, values[1.0])

@@ -29,7 +29,7 @@ def as_data(X):
 
 
 def project(basis, X, width=0):
-    return basis.project(X, np.full(X.shape[0], width))
+    return basis.project(basis.kernel_of(np.full(X.shape[0], width)), X)
 
 
 def is_independent(basis, X, width=0):
@@ -169,14 +169,14 @@ def test_widths_do_not_see_each_other(X, width):
 
 def test_candidates_of_several_widths_are_projected_together(X):
     basis, widths = build_mixed(X), np.arange(len(X)) % 3
-    found = basis.project(X, widths)
     kernel = basis.kernel_of(widths)
+    found = basis.project(kernel, X)
     assert_array_equal(kernel.gamma, [WIDTHS[width].gamma for width in widths])
     for width in range(3):
         part, expected = found.part(np.flatnonzero(widths == width)), project(basis, X, width)
         assert_allclose(part.coordinates, expected.coordinates[:, widths == width])
         assert_allclose(part.residuals, expected.residuals[widths == width])
-    inner = basis.gram(X[:9], widths[:9])
+    inner = kernel.part(slice(9)).gram(X[:9], kernel.part(slice(9)), X[:9])
     gammas = np.array([kernel.gamma for kernel in WIDTHS])[widths[:9]]
     for row, column in np.ndindex(9, 9):
         same = widths[row] == widths[column]
@@ -213,7 +213,7 @@ def test_a_reshaped_basis_has_the_centres_and_the_factor_that_it_was_given(X):
     basis = build(X, CENTRES)
     moved = X[CENTRES] + 0.1
     factor = np.linalg.cholesky(gram(moved, moved))
-    reshaped = basis.reshaped([KERNEL], moved, factor)
+    reshaped = basis.reshaped([KERNEL], KERNEL, moved, factor)
     weights = np.array([0.9, -1.1, 0.4, 0.7, -0.3])
     assert_allclose(factor.T @ reshaped.coef(weights), weights)
     assert reshaped.indices == CENTRES

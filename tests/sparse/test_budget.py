@@ -11,8 +11,7 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
 from skauc.sparse.budget import MOST_BYTES, affordable, cost_of
 from skauc.sparse.plan import Parameters
-from skauc.sparse.scoring import Setting
-from skauc.sparse.search import SearchGrid
+from skauc.sparse.settings import SearchGrid, Setting
 
 PLAIN = Setting(None, 0.1, False, 0, 1.0, 64)
 LINEAR = replace(PLAIN, linear_term=True)

@@ -51,6 +51,8 @@ CASES = {
     "early stopping": (SMALL, {"early_stopping": True}),
     "hard rows": (MANY, {}),
     "hard rows, early stopping": (MANY, {"early_stopping": True, "refine": 2}),
+    "local scales": (SMALL, {"shapes": "local", "gamma": [0.02, 0.2], "refine": 3}),
+    "ridges": (SMALL, {"shapes": "ridge", "selection": Selection(n_candidates=20), "refine": 2}),
     "a sample": (MANY, {**NOT_REFINED, "selection": Selection(n_candidates=20)}),
 }
 
@@ -215,7 +217,7 @@ def test_files_of_numpy_are_refused(left_behind):
 def test_another_format_is_refused(left_behind):
     header, arrays = read_archive(left_behind.checkpoint)
     write_archive(left_behind.checkpoint, {**header, "format": 99}, arrays)
-    with pytest.raises(InvalidDataError, match="its format is 99, not 4"):
+    with pytest.raises(InvalidDataError, match="its format is 99, not 5"):
         left_behind.fit(X, y)
 
 

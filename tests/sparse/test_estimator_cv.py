@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_moons
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
     RepeatedStratifiedKFold,
@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
+from skauc.base import calibrate
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.sparse.search import Search
 
@@ -35,6 +36,12 @@ def make(**parameters):
     grid = {"Cs": CS, "gammas": [1.0, 0.2], "n_basis": 6, "linear_term": "auto"}
     rest = {"scaling": None, "refine": False, "cv": StratifiedKFold(3), "random_state": 0}
     return SparseKernelAUCCV(**{**grid, **rest, **parameters})
+
+
+def assert_same_ranking(search, fitted):
+    """Compare scores but for a constant: a search has its threshold at a probability of 0.5."""
+    first, second = (model.decision_function(X_NEW) for model in (search, fitted))
+    assert_allclose(first - first[0], second - second[0], rtol=1e-9, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +130,7 @@ def test_the_choice_is_the_one_of_the_documented_rule(seed, scaling, refine, siz
 def test_the_parameters_that_were_chosen_are_those_of_the_model(plain):
     assert plain.best_params_["refine"] is False
     again = SparseKernelAUC(**plain.best_params_, random_state=0).fit(X, y)
-    assert_array_equal(plain.decision_function(X_NEW), again.decision_function(X_NEW))
+    assert_same_ranking(plain, again)
 
 
 def test_scores_are_those_of_fits_on_the_folds(exact):
@@ -160,10 +167,9 @@ def test_refined_scores_are_those_of_refined_fits_on_the_folds(model):
 
 def test_the_chosen_model_is_fitted_to_all_rows(model):
     again = SparseKernelAUC(**model.best_params_, random_state=0).fit(X, y)
-    expected = again.decision_function(X_NEW)
+    assert_same_ranking(model, again)
+    expected = model.decision_function(X_NEW)
     assert_array_equal(model.best_estimator_.decision_function(X_NEW), expected)
-    assert_array_equal(model.decision_function(X_NEW), expected)
-    assert_array_equal(model.predict(X_NEW), again.predict(X_NEW))
     assert model.score(X_NEW, Y_NEW) == again.score(X_NEW, Y_NEW)
     for name in ("basis_vectors_", "dual_coef_", "length_scales_", "linear_coef_", "classes_"):
         assert_array_equal(getattr(model, name), getattr(again, name))
@@ -355,7 +361,7 @@ def test_weights_reach_the_scores_and_the_fit(plain):
     assert np.any(splits(weighted.cv_results_)[0] != splits(plain.cv_results_)[0])
     again = SparseKernelAUC(**weighted.best_params_, random_state=0)
     again.fit(X, y, sample_weight=weights)
-    assert_array_equal(weighted.decision_function(X_NEW), again.decision_function(X_NEW))
+    assert_same_ranking(weighted, again)
 
 
 # -- among others -----------------------------------------------------------------------------
@@ -416,7 +422,7 @@ def test_an_interrupt_keeps_the_best_so_far(n_folds):
     assert model.score(X_NEW, Y_NEW) > 0.8
     assert 0.5 < model.best_score_ <= 1
     again = SparseKernelAUC(**model.best_estimator_.get_params()).fit(X, y)
-    assert_allclose(model.decision_function(X), again.decision_function(X), rtol=1e-9)
+    assert_same_ranking(model, again)
 
 
 def test_after_an_interrupt_many_rows_are_sampled(monkeypatch):
@@ -580,3 +586,82 @@ def test_one_positive_is_not_enough():
     labels = (np.arange(len(X)) < 1).astype(int)
     with pytest.raises(InvalidDataError, match="cv=2 needs 2 rows of each class; the smaller"):
         make(cv=None).fit(X, labels)
+
+
+# Probabilities, scoring and groups
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.where(rng.random(600) < 1 / (1 + np.exp(2 - 2 * X[:, 0])), "yes", "no")
+    return SparseKernelAUCCV(n_basis=8, effort="quick", random_state=0).fit(X[:400], y[:400]), X, y
+
+
+def test_probabilities_rank_as_the_scores_and_are_calibrated(calibrated):
+    model, X, _ = calibrated
+    probabilities = model.predict_proba(X[400:])
+    assert_allclose(probabilities.sum(axis=1), 1.0)
+    order = np.argsort(model.decision_function(X[400:]))
+    assert (np.diff(probabilities[order, 1]) > 0).all()
+    truth = 1 / (1 + np.exp(2 - 2 * X[400:, 0]))
+    assert np.abs(probabilities[:, 1] - truth).mean() < 0.06
+    assert_allclose(model.predict_log_proba(X[:3]), np.log(model.predict_proba(X[:3])))
+
+
+def test_probabilities_come_from_the_test_rows_of_the_folds(calibrated):
+    """A fit to each fold with the chosen parameters gives the scores that calibrate."""
+    model, X, y = calibrated
+    X, y = X[:400], y[:400]
+    scores = np.empty(400)
+    folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0)
+    for train, test in folds.split(X, y):
+        chosen = {**model.best_params_, "n_basis": 8}
+        fold = SparseKernelAUC(**chosen, random_state=0).fit(X[train], y[train])
+        scores[test] = fold.truncate(model.n_basis_).decision_function(X[test])
+    expected = calibrate(scores, y == "yes", np.ones(400))
+    assert model.calibrator_.a_ == pytest.approx(expected.a_, rel=1e-4)
+    assert model.balanced_threshold_ == pytest.approx(expected.predict(np.zeros(1))[0], rel=1e-4)
+
+
+def test_a_score_of_zero_has_a_probability_of_one_half(calibrated):
+    model, X, _ = calibrated
+    assert model.calibrator_.predict(np.zeros(1))[0] == 0.5
+    assert_array_equal(model.predict(X) == "yes", model.predict_proba(X)[:, 1] > 0.5)
+    assert 0.1 < model.balanced_threshold_ < 0.4
+
+
+def test_a_smaller_model_of_the_path_has_no_probabilities(calibrated):
+    model, _, _ = calibrated
+    assert not hasattr(model.truncate(min(model._models)), "predict_proba")
+    assert hasattr(model.truncate(model.n_basis_), "predict_proba")
+    assert hasattr(SparseKernelAUCCV(), "predict_proba")
+
+
+def test_another_metric_is_maximised(calibrated):
+    _, X, y = calibrated
+    quick = {"n_basis": 4, "effort": "quick", "cv": 3, "random_state": 0}
+    model = SparseKernelAUCCV(**quick, scoring="average_precision").fit(X, y)
+    scorer = make_scorer(average_precision_score, response_method="decision_function")
+    by_scorer = SparseKernelAUCCV(**quick, scoring=scorer).fit(X, y == "yes")
+    assert by_scorer.best_score_ == pytest.approx(model.best_score_, abs=1e-12)
+    assert 0.3 < model.best_score_ < SparseKernelAUCCV(**quick).fit(X, y).best_score_
+    with pytest.raises(InvalidParameterError, match="`scoring` must be None, a scorer or the name"):
+        SparseKernelAUCCV(scoring="area").fit(X, y)
+
+
+def test_groups_are_not_split_between_training_and_test_rows():
+    """Copies of a row are in one group, so that noise cannot be learnt by heart."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 3 == 0
+    X, y, groups = np.repeat(X, 5, axis=0), np.repeat(y, 5), np.repeat(np.arange(60), 5)
+    quick = {"n_basis": 16, "effort": "quick", "random_state": 0}
+    apart = SparseKernelAUCCV(**quick).fit(X, y)
+    together = SparseKernelAUCCV(**quick).fit(X, y, groups=groups)
+    assert apart.best_score_ > 0.9
+    assert together.best_score_ < 0.7
+    with pytest.raises(InvalidDataError, match=r"shape \(300,\); got shape \(10,\)"):
+        SparseKernelAUCCV(**quick).fit(X, y, groups=groups[:10])
+    with pytest.raises(InvalidDataError, match="at least two different groups"):
+        SparseKernelAUCCV(**quick).fit(X, y, groups=np.zeros(300))

@@ -80,7 +80,7 @@ def forward_by_brute_force(case, n_chosen):
 
 
 def model_of(case):
-    return PoolModel.of(case.objective, case.basis, case.point, case.candidates)
+    return PoolModel.of(case.objective, case.point, case.candidates)
 
 
 def test_the_choice_is_that_of_a_solution_for_every_candidate(engine_case, case):
@@ -115,8 +115,8 @@ def test_the_centres_chosen_extend_the_orthonormal_basis(engine_case, case):
     added, step, slope = model.addition(model.choose(4))
     before = case.point.weights
     case.basis.append(case.objective.engine, added)
-    widths = np.array(case.basis.widths)
-    gram = case.basis.gram(case.basis.centres, widths)
+    kernel, centres = case.basis.kernel(), case.basis.centres
+    gram = kernel.gram(centres, kernel, centres)
     assert_allclose(case.basis.factor @ case.basis.factor.T, gram, atol=1e-8)
     # The columns are in place: the old weights are the old point, and the move goes down.
     same = case.objective.at(np.append(before, np.zeros(4)))
@@ -139,7 +139,7 @@ def test_copies_in_the_pool_are_chosen_once(engine_case):
     objective = Objective(engine, pair_weight(1.0, engine))
     indices = np.arange(len(toy.X))
     candidates = Candidates.of(basis, indices, np.zeros(len(indices), int), toy.X)
-    model = PoolModel.of(objective, basis, objective.at(np.empty(0)), candidates)
+    model = PoolModel.of(objective, objective.at(np.empty(0)), candidates)
     chosen = model.choose(8)
     assert_array_equal(np.sort(chosen), np.arange(5))
 
@@ -154,7 +154,7 @@ def test_nearly_dependent_candidates_are_no_trouble(engine_case):
     point = optimise(objective, np.zeros(1), tol=1e-6).point
     indices = np.arange(600)
     candidates = Candidates.of(basis, indices, np.zeros(600, int), toy.X)
-    model = PoolModel.of(objective, basis, point, candidates)
+    model = PoolModel.of(objective, point, candidates)
     chosen = model.choose(29)
     added, step, slope = model.addition(chosen)
     assert len(chosen) > 5

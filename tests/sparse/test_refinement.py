@@ -9,8 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.datasets import make_classification
 from toys import grow_by, make_toy, those
 
+from skauc import SparseKernelAUC
 from skauc.engines import LinearColumns, OrthonormalColumns
 from skauc.engines.passes import Moments
 from skauc.kernels import RBF, same_format
@@ -18,15 +20,14 @@ from skauc.solvers.newton import cholesky_step, minimise
 from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.refinement import (
-    _SCALE_BOUNDS,
     FEW_SHAPED_ROWS,
     Refined,
-    Shape,
     _Problem,
     refine,
     shape_ridge,
     solve_for_shape,
 )
+from skauc.sparse.shapes import SCALE_BOUNDS, Shape
 
 optimise = partial(minimise, step=cholesky_step, tol=1e-13, max_iter=200)
 # As an estimator has it by default, with more iterations.
@@ -170,8 +171,8 @@ def test_a_scale_at_its_bound_stays_there(make_setup, toy):
     setup = make_setup(toy)
     problem = _Problem(setup.objective, setup.basis, optimise, setup.start)
     theta = problem.pack(setup.start.shape)
-    theta[-3:] = _SCALE_BOUNDS[0] - 1, _SCALE_BOUNDS[1] + 1, 0.0
-    assert_allclose(problem.unpack(theta).scales, np.exp([*_SCALE_BOUNDS, 0.0]))
+    theta[-3:] = SCALE_BOUNDS[0] - 1, SCALE_BOUNDS[1] + 1, 0.0
+    assert_allclose(problem.unpack(theta).scales, np.exp([*SCALE_BOUNDS, 0.0]))
     _, gradient = problem(theta)
     # The kernel changes no more; the penalty pulls the log scale back.
     ridge = shape_ridge(setup.engine)
@@ -202,13 +203,13 @@ def test_kernel_moments_are_sums_over_rows_and_centres(engine_case, make_setup, 
     setup.engine.append(columns)
     moments = setup.engine.ask(Moments(5, shape.centres.mean(axis=0), factor, coef), state)
     residual = oracles.residual(state.scores, toy.positive, toy.weights)
-    total, first, second = np.zeros(5), np.zeros((5, 3)), np.zeros(3)
+    total, first, second = np.zeros(5), np.zeros((5, 3)), np.zeros((5, 3))
     for i, row in enumerate(dense(toy.X)):
         for k in range(5):
             product = residual[i] * values[i, k] * coef[k]
             total[k] += product
             first[k] += product * (row - moments.origin)
-            second += product * (row - moments.origin) ** 2
+            second[k] += product * (row - moments.origin) ** 2
     for actual, expected in (
         (moments.total, total),
         (moments.first, first),
@@ -262,7 +263,7 @@ def test_scales_stay_between_their_bounds_and_find_the_features_that_matter(make
     setup = make_setup(toy, C=100.0)
     refined = refine(setup.objective, setup.basis, setup.start, 200, optimise)
     scales = refined.shape.scales
-    lowest, highest = np.exp(_SCALE_BOUNDS)
+    lowest, highest = np.exp(SCALE_BOUNDS)
     assert np.all((scales >= lowest * (1 - 1e-12)) & (scales <= highest * (1 + 1e-12)))
     assert scales[1] > 2 * max(scales[0], scales[2])
 
@@ -326,3 +327,12 @@ def test_refinement_leaves_its_start_as_it_was(make_setup, toy):
     refine(setup.objective, setup.basis, setup.start, 3, optimise)
     assert_array_equal(setup.start.shape.centres, before[0])
     assert_array_equal(setup.start.coef, before[1])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_refined_centres_have_few_decimals(offset):
+    X, y = make_classification(200, 4, random_state=0)
+    model = SparseKernelAUC(6, refine=3, random_state=0).fit(X + offset, y)
+    centres, decimals = model.basis_vectors_, np.round(model.basis_vectors_, 5)
+    is_single = offset == 0.0
+    assert_array_equal(centres, decimals.astype(np.float32) if is_single else decimals)

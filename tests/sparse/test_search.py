@@ -7,8 +7,10 @@ from sklearn.datasets import make_moons
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.scoring import Setting, score_job
+from skauc.sparse.scoring import Tested as Found
+from skauc.sparse.scoring import score_job
 from skauc.sparse.search import Scores, Search, best_mean, corrected_mean, smallest
+from skauc.sparse.settings import Setting
 
 X, y = make_moons(120, noise=0.3, random_state=0)
 SMALL = {"Cs": [1.0], "gammas": ["scale"], "n_basis": 4, "linear_term": False, "scaling": None}
@@ -59,10 +61,11 @@ def test_sizes_beyond_the_distinct_rows_have_the_score_of_the_last():
 
 def test_scores_are_values():
     setting = Setting(None, 1.0, False, 0, 1.0, 4)
-    one = Scores({}).plus(0, {setting: 0.5})
-    two = one.plus(1, {setting: 0.7})
-    assert one.by_setting == {setting: {0: 0.5}}
-    assert two.by_setting == {setting: {0: 0.5, 1: 0.7}}
+    first, second = (Found(auc, np.zeros(3)) for auc in (0.5, 0.7))
+    one = Scores({}).plus(0, {setting: first})
+    two = one.plus(1, {setting: second})
+    assert one.by_setting == {setting: {0: first}}
+    assert two.by_setting == {setting: {0: first, 1: second}}
     assert_array_equal(two.on_first(2)[setting], [0.5, 0.7])
     assert two.best_so_far() == (setting, 0.6)
     assert Scores({}).best_so_far() is None
@@ -193,11 +196,11 @@ def test_no_fit_begins_after_the_time_limit(monkeypatch):
     """The time is up in the second round, which is then not finished."""
     begun = []
 
-    def score(base, rows, fold, job, seed, check):
+    def score(base, rows, fold, job, *others):
         begun.append(job)
         if len(begun) == 7:
             monkeypatch.setattr(Search, "is_over", lambda search: True)
-        return score_job(base, rows, fold, job, seed, check)
+        return score_job(base, rows, fold, job, *others)
 
     monkeypatch.setattr("skauc.sparse.search.score_job", score)
     watcher = Watcher()
@@ -214,7 +217,7 @@ def test_no_fit_begins_after_the_time_limit(monkeypatch):
     ("parameters", "message"),
     [
         ({"size": "tiny"}, "`size` must be one of 'best', 'small'; got 'tiny'"),
-        ({"effort": "heroic"}, "`effort` must be one of 'quick', 'default'; got 'heroic'"),
+        ({"effort": "heroic"}, "`effort` must be one of 'quick', 'default', 'thorough'; got"),
         ({"time_limit": 0}, "`time_limit` must be a finite number greater than 0; got 0. Use None"),
     ],
 )

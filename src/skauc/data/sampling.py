@@ -116,6 +116,11 @@ def class_counts(data) -> Counts:
     return negative, positive
 
 
+def class_weights(data) -> np.ndarray:
+    """Return the sum of the weights of the negative and of the positive rows."""
+    return data.add_up(_weigh_classes)
+
+
 def balanced_counts(counts: Counts, size: int) -> Counts:
     """Return how many rows of each class make up ``size`` rows, half of each if possible.
 
@@ -159,6 +164,10 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 def _count_classes(data: TrainingData) -> np.ndarray:
     return np.bincount(data.positive[data.weights > 0], minlength=2)
+
+
+def _weigh_classes(data: TrainingData) -> np.ndarray:
+    return np.bincount(data.positive, data.weights, minlength=2)
 
 
 def _count_hashes(data: TrainingData, seed: int, of_class: int, bound: int, n_bits: int):

@@ -21,6 +21,7 @@ from skauc.engines.passes import Quality
 from skauc.engines.policy import SizePolicy, current_policy, size_policy
 from skauc.engines.single import open_cpu, open_gpu
 from skauc.exceptions import InvalidParameterError, MissingPackageError
+from skauc.losses.focus import WHOLE, Focus
 from skauc.validation import check_choice, is_tensor
 
 ENGINES = ("auto", "cpu", "gpu", "cluster")
@@ -105,7 +106,9 @@ def gpu_engine():
     return gpu
 
 
-def make_engine(data, *, capacity: int, n_jobs, policy: SizePolicy | None = None) -> Engine:
+def make_engine(
+    data, *, capacity: int, n_jobs, policy: SizePolicy | None = None, focus: Focus = WHOLE
+) -> Engine:
     """Return the engine for rows where they are, with room for ``capacity`` columns.
 
     Parameters
@@ -118,11 +121,13 @@ def make_engine(data, *, capacity: int, n_jobs, policy: SizePolicy | None = None
         Threads of an engine on the CPU.
     policy : SizePolicy, default=None
         Sizes at which the arithmetic changes. None for the current policy.
+    focus : Focus, default=WHOLE
+        The part of the pairs that counts.
     """
     policy = current_policy() if policy is None else policy
     if not isinstance(data, TrainingData):
-        return cluster_engine().ClusterEngine(data, capacity=capacity, policy=policy)
+        return cluster_engine().ClusterEngine(data, capacity=capacity, policy=policy, focus=focus)
     if data.device is not None:
         gpu_engine()
-        return open_gpu(data, capacity=capacity, policy=policy)
-    return open_cpu(data, capacity=capacity, n_jobs=n_jobs, policy=policy)
+        return open_gpu(data, capacity=capacity, policy=policy, focus=focus)
+    return open_cpu(data, capacity=capacity, n_jobs=n_jobs, policy=policy, focus=focus)

@@ -54,7 +54,7 @@ class Engine(ABC, Generic[OwnState]):
     class_counts : tuple of int
         The number of negative and of positive rows in the loss.
     positive_weight, negative_weight : float
-        Total weight of each class in the loss.
+        Weight of each class that counts in the loss.
     precision : float
         Relative rounding error of the columns.
     """

@@ -44,7 +44,6 @@ class GramMatrix:
         self.dtype = np.dtype(
             np.float64 if self.n_rows <= self._policy.gram_exact_rows else np.float32
         )
-        self.n_products = 0
         starts = range(0, self.n_rows, self._block_rows)
         sizes = [self._block_bytes(start) for start in starts]
         self._kept: dict[int, np.ndarray | None] = dict.fromkeys(
@@ -68,7 +67,6 @@ class GramMatrix:
 
     def product(self, vector: np.ndarray) -> np.ndarray:
         """Return the kernel matrix times a vector."""
-        self.n_products += 1
 
         def multiply(first, last):
             out = np.zeros(self.n_rows)

@@ -17,6 +17,7 @@ from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Rows
+from skauc.losses.focus import Focus
 from skauc.metrics.area import auc_of, threshold_of, weighted_auc
 from skauc.metrics.sorted_scores import sort_scores
 
@@ -24,9 +25,9 @@ from skauc.metrics.sorted_scores import sort_scores
 class SingleEngine(Engine[BlockState]):
     """Runs passes on its block and finishes them."""
 
-    def __init__(self, data: TrainingData, block: Block, threads: RowThreads):
+    def __init__(self, data: TrainingData, block: Block, threads: RowThreads, focus: Focus):
         self.n_rows, self.n_features = data.X.shape
-        self._data, self.block, self._threads = data, block, threads
+        self._data, self.block, self._threads, self._focus = data, block, threads, focus
         self._find_state = version(FindState, block)
         self._stack = ExitStack()
         self.precision = float(np.finfo(block.dtype).eps)
@@ -57,8 +58,9 @@ class SingleEngine(Engine[BlockState]):
         self.block.weigh(weights)
         self._weights = weights
         # Summed one by one: a difference from the total loses a class of tiny weight.
-        self.positive_weight = float(weights[self._data.positive].sum())
-        self.negative_weight = float(weights[~self._data.positive].sum())
+        self.negative_weight, self.positive_weight = self._focus.counted(
+            float(weights[~self._data.positive].sum()), float(weights[self._data.positive].sum())
+        )
         counts = weights > 0
         self._counting = tuple(
             np.flatnonzero(counts & side) for side in (~self._data.positive, self._data.positive)
@@ -77,7 +79,7 @@ class SingleEngine(Engine[BlockState]):
         scores = length * line
         if state is not None:
             scores += state.scores
-        return self._find_state(self.block, scores)
+        return self._find_state(self.block, scores, self._focus)
 
     # -- passes ------------------------------------------------------------------------------
 
@@ -105,17 +107,21 @@ class SingleEngine(Engine[BlockState]):
         return Quality(auc_of(table), validation_auc, threshold_of(table))
 
 
-def open_cpu(data: TrainingData, *, capacity: int, n_jobs, policy: SizePolicy) -> SingleEngine:
+def open_cpu(
+    data: TrainingData, *, capacity: int, n_jobs, policy: SizePolicy, focus: Focus
+) -> SingleEngine:
     """Return an engine on the CPU."""
     from skauc.engines.blocks.cpu import CPUBlock
 
     threads = RowThreads(n_jobs)
     block = CPUBlock(data.X, data.positive, data.weights, threads=threads, policy=policy)
     columns = block.no_columns(capacity, policy.column_dtype(data.n_rows))
-    return SingleEngine(data, block.with_columns(columns), threads)
+    return SingleEngine(data, block.with_columns(columns), threads, focus)
 
 
-def open_gpu(data: TrainingData, *, capacity: int, policy: SizePolicy) -> SingleEngine:
+def open_gpu(
+    data: TrainingData, *, capacity: int, policy: SizePolicy, focus: Focus
+) -> SingleEngine:
     """Return an engine on the device that the data name."""
     from skauc.engines.blocks.gpu import GPUBlock
 
@@ -131,4 +137,4 @@ def open_gpu(data: TrainingData, *, capacity: int, policy: SizePolicy) -> Single
             "engine='cpu', or engine='cluster' with several GPUs."
         ) from error
     # The work on the CPU is small: many threads would wait for each other.
-    return SingleEngine(data, block, RowThreads(1))
+    return SingleEngine(data, block, RowThreads(1), focus)

@@ -14,6 +14,7 @@ import numpy as np
 
 from skauc.compiling import compiled
 from skauc.losses import pairs
+from skauc.losses.focus import WHOLE, Focus
 from skauc.losses.pairs import (
     BINS_PER_MARGIN,
     WIDEST_RANGE,
@@ -144,7 +145,7 @@ class SharedStatistics:
         return replace(self.statistics, cells=replace(self.statistics.cells, cell=cell))
 
 
-def share_statistics(table: ScoreTable) -> SharedStatistics:
+def share_statistics(table: ScoreTable, focus: Focus = WHOLE) -> SharedStatistics:
     """Return the statistics of the contested part of a table of all rows.
 
     The loss is infinite if a score is not finite.
@@ -161,7 +162,7 @@ def share_statistics(table: ScoreTable) -> SharedStatistics:
     moments = np.zeros((2, grid.n_cells, 3))
     _add_at(moments, target, table.moments)
     cells = Cells(np.empty(0, np.int32), grid.n_cells, table.origin)
-    statistics = pairs.statistics_of(cells, moments)
+    statistics = pairs.statistics_of(cells, moments, focus)
     return SharedStatistics(grid, statistics, RankAxis.of(table), table.ranges.middle)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ class Explanation:
     """Contributions of columns to scores.
 
     The contributions of a row add up to its score minus the base value:
-    ``values.sum(axis=1) + base_values == scores``. The attributes have the names of the package
-    ``shap``; `to_shap` returns an object that its plots take.
+    ``values.sum(axis=1) + base_values == scores``. The plots of the package ``shap`` take the
+    object as it is.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class Explanation:
         return len(self.values)
 
     def to_shap(self) -> Any:
-        """Return an ``Explanation`` of the package shap, which its plots take.
+        """Return an ``Explanation`` of the package shap.
 
         Returns
         -------
@@ -70,6 +71,25 @@ class Explanation:
             self.values, self.base_values, self.data, feature_names=self.feature_names
         )
 
+    # -- what the plots of shap ask for ---------------------------------------------------------
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The class that `isinstance` sees besides the own one: that of shap, if it is loaded."""
+        shap = sys.modules.get("shap")
+        return type(self) if shap is None else shap.Explanation
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of shap's class that this class does not have."""
+        if name.startswith("_") or "shap" not in sys.modules:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.to_shap(), name)
+
+    def __reduce__(self) -> tuple:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+    # -- rows -----------------------------------------------------------------------------------
+
     def joined(self, other: Explanation) -> Explanation:
         """Return the explanation of the rows of both; the columns must be the same."""
         errors = None
@@ -84,7 +104,9 @@ class Explanation:
         )
 
     def __getitem__(self, rows: Any) -> Explanation:
-        """Return the explanation of some rows."""
+        """Return the explanation of some rows; of rows and columns as an object of shap."""
+        if isinstance(rows, tuple):
+            return self.to_shap()[rows]
         errors = self.standard_errors
         return Explanation(
             self.values[rows],

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.export.c_text import array, comment, function, quoted, snippet
-from skauc.export.c_words import words_helpers
+from skauc.export.c_features import FeatureWriter
+from skauc.export.c_text import array, comment, function, quoted
 from skauc.export.names import identifiers
 from skauc.export.program import (
-    Affine,
-    Codes,
-    Dates,
-    Fill,
-    InverseSinh,
-    Levels,
-    MissingFlags,
-    Operation,
     PiecewiseLinear,
     Program,
-    Ranks,
     Sigmoid,
     TableColumn,
-    Values,
-    Words,
 )
-from skauc.export.rounding import digits
+from skauc.export.rounding import digits, is_single
 
 C_PRECISIONS = ("double", "float", "int8")
 # The largest error of a self-test, relative to a score above 1.
@@ -79,40 +67,11 @@ class Quantised:
         return self.offset + self.step * self.q
 
 
-@dataclass(frozen=True)
-class _Writer:
+class _Writer(FeatureWriter):
     """Writes the functions of one program.
 
     § stands for the name of the model. All text of users is written in ASCII, so it has no §.
     """
-
-    program: Program
-    name: str
-    precision: str
-    fields: tuple[str, ...]
-
-    @property
-    def real(self) -> str:
-        return "double" if self.precision == "double" else "float"
-
-    def maths(self, name: str) -> str:
-        """Return a function of math.h for this precision."""
-        return name if self.real == "double" else f"{name}f"
-
-    def number(self, value: float) -> str:
-        """Return a constant of this precision."""
-        text = digits(value)
-        if text.lstrip("-").isdigit():
-            text += "."
-        return text if self.real == "double" else f"{text}f"
-
-    def table(self, name: str, values: Iterable[float], kind: str | None = None) -> str:
-        """Return a constant array. Numbers need no suffix there."""
-        if self.real == "float":
-            texts = [digits(float(f"{value:.9g}")) for value in values]
-        else:
-            texts = [digits(value) for value in values]
-        return array(f"static const {kind or self.real} {name}[]", texts)
 
     # -- parts of the header ------------------------------------------------------------------
 
@@ -153,34 +112,6 @@ class _Writer:
         if column.is_text:
             return "const char *"
         return "double " if column.kind == "date" else "§_real "
-
-    def helpers(self) -> list[str]:
-        """Return the functions that the blocks and stages of this program call."""
-        program = self.program
-        kinds: set[type] = {type(block) for block in program.blocks}
-        kinds |= {type(stage.operation) for stage in program.stages}
-        found = []
-        if kinds & {Levels, Codes, Words}:
-            found.append(snippet("find.h"))
-        if Dates in kinds:
-            found.append(snippet("dates.h"))
-        if Ranks in kinds or isinstance(program.calibration, PiecewiseLinear):
-            found.append(snippet("interpolate.h"))
-        if Words in kinds:
-            found.append(words_helpers(program))
-        return found
-
-    def features(self) -> str:
-        """Return the function that turns a row into features."""
-        program = self.program
-        lines = ["int found, i;", "(void)found, (void)i;"]
-        for start, block in zip(program.starts, program.blocks, strict=True):
-            lines += getattr(self, f"_{block.word}")(block, start)
-        for number, stage in enumerate(program.stages):
-            lines += self.stage(stage.operation, stage.start, stage.stop, number)
-        if program.axes is not None:
-            lines += self.rotation(program.axes)
-        return function("void §_features(const §_row *row, §_real *z)", lines)
 
     def score(self) -> str:
         expansion, n_features = self.program.expansion, self.program.n_features
@@ -237,7 +168,8 @@ class _Writer:
     def centres(self) -> list[str]:
         centres = self.program.expansion.centres
         if self.precision != "int8":
-            return [self.table("centres", centres.T.ravel())]
+            kind = "float" if is_single(centres) else self.real
+            return [self.table("centres", centres.T.ravel(), kind)]
         rounded = Quantised.of(centres)
         return [
             array("static const signed char centres[]", map(str, rounded.q.T.ravel().tolist())),
@@ -314,100 +246,6 @@ class _Writer:
         if value is None:
             return "NAN"
         return digits(value) if column.kind == "date" else self.number(value)
-
-    # -- blocks -------------------------------------------------------------------------------
-
-    def _values(self, block: Values, start: int) -> list[str]:
-        named = enumerate(block.columns, start)
-        return [f"z[{j}] = row->{self.fields[column]};" for j, column in named]
-
-    def _missing(self, block: MissingFlags, start: int) -> list[str]:
-        named = enumerate(block.columns, start)
-        return [f"z[{j}] = isnan(row->{self.fields[column]}) ? 1 : 0;" for j, column in named]
-
-    def _dates(self, block: Dates, start: int) -> list[str]:
-        n_periods, given = len(block.periods), f"row->{self.fields[block.column]}"
-        periods = ", ".join(map(digits, block.periods or (1.0,)))
-        days = ", ".join(map(digits, (block.fill, block.shift, block.scale)))
-        return [
-            "{",
-            f"    static const double periods[] = {{{periods}}};",
-            f"    §_dates({given}, {days}, periods, {n_periods}, z + {start});",
-            "}",
-        ]
-
-    def _levels(self, block: Levels, start: int) -> list[str]:
-        return [
-            "{",
-            *self.strings(block.column),
-            f"    found = §_find(row->{self.fields[block.column]}, levels, {block.width});",
-            f"    if (found >= 0) z[{start} + found] = 1;",
-            "}",
-        ]
-
-    def _codes(self, block: Codes, start: int) -> list[str]:
-        n_levels = len(block.values)
-        if n_levels == 0:
-            return [f"z[{start}] = {self.number(block.other)};"]
-        return [
-            "{",
-            *self.strings(block.column),
-            f"    {self.table('codes', block.values)}",
-            f"    found = §_find(row->{self.fields[block.column]}, levels, {n_levels});",
-            f"    z[{start}] = found < 0 ? {self.number(block.other)} : codes[found];",
-            "}",
-        ]
-
-    def _words(self, block: Words, start: int) -> list[str]:
-        given = f"row->{self.fields[block.column]}"
-        call = f"    §_words({given}, levels, {block.width}, z + {start});"
-        return ["{", *self.strings(block.column), call, "}"]
-
-    def strings(self, place: int) -> list[str]:
-        column = self.program.columns[place]
-        texts = [quoted(level, f"column {column.name!r}") for level in column.levels]
-        return [f"    {array('static const char *const levels[]', texts)}"]
-
-    # -- stages -------------------------------------------------------------------------------
-
-    def stage(self, operation: Operation, start: int, stop: int, number: int) -> list[str]:
-        each = f"for (i = {start}; i < {stop}; i++)"
-        here = "i" if start == 0 else f"i - {start}"
-        if isinstance(operation, Fill):
-            change = f"if (isnan(z[i])) z[i] = fill{number}[{here}];"
-            return [self.table(f"fill{number}", operation.values), f"{each} {change}"]
-        if isinstance(operation, Affine):
-            return [
-                self.table(f"shift{number}", operation.shift),
-                self.table(f"scale{number}", operation.scale),
-                f"{each} z[i] = (z[i] - shift{number}[{here}]) / scale{number}[{here}];",
-            ]
-        if isinstance(operation, InverseSinh):
-            return [f"{each} z[i] = {self.maths('asinh')}(z[i]);"]
-        return self.ranks(operation, start, stop)
-
-    def ranks(self, operation: Ranks, start: int, stop: int) -> list[str]:
-        ends = np.cumsum([0, *(len(curve.knots) for curve in operation.curves)]).tolist()
-        return [
-            self.table("knots", np.concatenate([curve.knots for curve in operation.curves])),
-            self.table("images", np.concatenate([curve.levels for curve in operation.curves])),
-            array("static const int ends[]", map(str, ends)),
-            f"for (i = {start}; i < {stop}; i++)",
-            "    z[i] = §_interpolate(z[i], knots + ends[i], images + ends[i], "
-            "ends[i + 1] - ends[i]);",
-        ]
-
-    def rotation(self, axes: np.ndarray) -> list[str]:
-        n_features, n_axes = axes.shape
-        return [
-            self.table("axes", axes.ravel()),
-            f"§_real rotated[{n_axes}];",
-            "int k;",
-            f"for (k = 0; k < {n_axes}; k++) rotated[k] = 0;",
-            f"for (i = 0; i < {n_features}; i++)",
-            f"    for (k = 0; k < {n_axes}; k++) rotated[k] += z[i] * axes[i * {n_axes} + k];",
-            f"for (k = 0; k < {n_axes}; k++) z[k] = rotated[k];",
-        ]
 
 
 def note(column: TableColumn, field: str) -> str:

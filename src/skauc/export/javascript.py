@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from skauc.export.program import Expansion, Program, TableColumn
-from skauc.export.rounding import digits
+from skauc.export.rounding import digits, is_single, single_digits
 from skauc.export.static import read_part
 
 # The largest error of a self-test, relative to a score above 1.
@@ -100,7 +100,7 @@ def runtime(program: Program) -> str:
     return f"{read_part('runtime.js')}\n{read_part(shares)}"
 
 
-def program_data(program: Program, tolerance: float = _TOLERANCE) -> dict[str, Any]:
+def program_data(program: Program) -> dict[str, Any]:
     """Return the program as the data that runtime.js reads."""
     assert program.test is not None
     expansion = {field.name: getattr(program.expansion, field.name) for field in fields(Expansion)}
@@ -116,6 +116,7 @@ def program_data(program: Program, tolerance: float = _TOLERANCE) -> dict[str, A
         ],
         "axes": program.axes,
         **expansion,
+        "centres": _centres(program.expansion.centres),
         "calibration": None if program.calibration is None else _tagged(program.calibration),
         "label": None
         if program.label is None
@@ -127,9 +128,24 @@ def program_data(program: Program, tolerance: float = _TOLERANCE) -> dict[str, A
         "test": {
             "rows": program.test.rows,
             "scores": program.test.scores,
-            "tolerance": tolerance,
+            "tolerance": _TOLERANCE,
         },
     }
+
+
+@dataclass(frozen=True)
+class _Script:
+    """An expression of JavaScript."""
+
+    text: str
+
+
+def _centres(centres: np.ndarray) -> Any:
+    """Return centres of single precision by their shortest texts."""
+    if not is_single(centres):
+        return centres
+    rows = ",".join("[" + ",".join(map(single_digits, row)) + "]" for row in centres)
+    return _Script(f"[{rows}].map((centre) => centre.map(Math.fround))")
 
 
 def _column_data(column: TableColumn) -> dict[str, Any]:
@@ -152,6 +168,8 @@ def _tagged(part) -> dict[str, Any]:
 
 def literal(value: Any) -> str:
     """Return a value as a JavaScript literal that is safe inside of a script element."""
+    if isinstance(value, _Script):
+        return value.text
     if isinstance(value, dict):
         return "{" + ",".join(f"{_key(name)}:{literal(each)}" for name, each in value.items()) + "}"
     if isinstance(value, np.ndarray | list | tuple):

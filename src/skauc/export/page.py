@@ -11,9 +11,6 @@ from skauc.export.javascript import literal, program_data, runtime
 from skauc.export.program import Program
 from skauc.export.static import read_part
 
-# The largest error of a self-test: the page has fewer digits, because it shows four of them.
-_TOLERANCE = 1e-6
-
 
 def write_form(program: Program, name: str) -> str:
     """Return the page. It loads nothing and sends nothing."""
@@ -21,7 +18,7 @@ def write_form(program: Program, name: str) -> str:
     scores = program.test.scores
     margin = 0.25 * float(np.ptp(scores)) or 1.0
     span = [float(scores.min()) - margin, float(scores.max()) + margin]
-    data = literal({**program_data(program, _TOLERANCE), "range": span})
+    data = literal({**program_data(program), "range": span})
     script = f"const program = {data};\n{runtime(program)}{read_part('page.js')}"
     parts = {
         "TITLE": escape(name.replace("_", " ")),

@@ -187,6 +187,11 @@ class PiecewiseLinear:
         kept = np.append(np.diff(knots) > 0, True)
         return cls(knots[kept], levels[kept])
 
+    @property
+    def steepest(self) -> float:
+        """The largest slope."""
+        return float(np.max(np.abs(np.diff(self.levels) / np.diff(self.knots)), initial=0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
@@ -243,6 +248,11 @@ class Sigmoid:
     word: ClassVar[str] = "sigmoid"
     slope: float
     offset: float
+
+    @property
+    def steepest(self) -> float:
+        """The largest change of the probability per change of the score."""
+        return abs(self.slope) / 4.0
 
 
 @dataclass(frozen=True)

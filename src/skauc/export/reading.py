@@ -69,7 +69,8 @@ def read_program(model, labels: tuple | None = None) -> Program:
     expansion = _expansion(opened.classifier._model)
     scaling = opened.classifier._model.scaling
     if scaling is not None and scaling.ranks is not None:
-        builder.stage(_ranks(scaling.ranks))
+        for operation in _ranks(scaling.ranks):
+            builder.stage(operation)
     program = Program(
         columns=tuple(builder.columns),
         blocks=tuple(builder.blocks),
@@ -259,9 +260,17 @@ _STEPS: dict[type, Callable] = {
 # -- the model --------------------------------------------------------------------------------
 
 
-def _ranks(ranks: RankScaling) -> Ranks:
-    curves = zip(ranks.knots.T, ranks.levels.T, strict=True)
-    return Ranks(tuple(PiecewiseLinear.through(*curve) for curve in curves))
+def _ranks(ranks: RankScaling) -> list[Operation]:
+    """Return the curves. Ranks are integers first and scaled after, which needs few digits."""
+    if ranks.word != "rank":
+        return [_curves(ranks.knots, ranks.levels)]
+    n_half_steps = 2.0 * (len(ranks.knots) - 1)
+    scaling = Affine(n_half_steps * ranks.mean, n_half_steps * ranks.deviation)
+    return [_curves(ranks.knots, ranks.half_steps.astype(np.float64)), scaling]
+
+
+def _curves(knots: np.ndarray, levels: np.ndarray) -> Ranks:
+    return Ranks(tuple(map(PiecewiseLinear.through, knots.T, levels.T)))
 
 
 def _expansion(model: Model) -> Expansion:

@@ -12,7 +12,7 @@ from skauc.export import c_header, javascript, page, sql
 from skauc.export.names import check_name
 from skauc.export.program import Program
 from skauc.export.reading import read_program
-from skauc.export.rounding import with_rounded_centres
+from skauc.export.rounding import is_single, with_rounded_centres
 from skauc.export.samples import scores_of_rows, with_samples, with_scores
 from skauc.unwrapping import unwrap
 from skauc.validation import check_choice, shortened
@@ -33,7 +33,7 @@ def to_source(
     """Write a fitted model as source code that needs neither skauc nor Python.
 
     The code has the preprocessing, the score, the probability and the label of the model, and a
-    self-test. Its scores are those of `decision_function` to 1e-9, in a page to 1e-6.
+    self-test. Its scores are those of `decision_function` to 1e-9.
 
     Parameters
     ----------
@@ -96,12 +96,19 @@ def to_source(
     program = with_samples(read_program(model, None if labels is None else tuple(labels)), model)
     if language == "c":
         return _header(program, model, name, precision or "double")
-    if language == "html":
-        return page.write_form(with_rounded_centres(program, "page"), name)
-    program = with_rounded_centres(program)
     if language == "sql":
+        program = with_rounded_centres(program)
         return sql.write_script(program, name, table or "rows", dialect or "duckdb")
+    program = _short(program)
+    if language == "html":
+        return page.write_form(program, name)
     return javascript.write_module(program) if language == "js" else javascript.write_types(program)
+
+
+def _short(program: Program, precision: str = "double") -> Program:
+    """Return the program with centres of few digits. Those of single precision have few."""
+    is_short = is_single(program.expansion.centres)
+    return program if is_short else with_rounded_centres(program, precision)
 
 
 def _check_options(
@@ -132,5 +139,5 @@ def _header(program: Program, model: Any, name: str, precision: str) -> str:
         scores = scores_of_rows(unwrap(model), program, program.test.rows, rounded)
         program = with_scores(program, scores)
     elif precision != "int8":
-        program = with_rounded_centres(program, precision)
+        program = _short(program, precision)
     return c_header.write_header(program, name, precision)

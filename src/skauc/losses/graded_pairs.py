@@ -13,11 +13,12 @@ the tree is a pair of running sums.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skauc.compiling import compiled
+from skauc.losses.focus import WHOLE, Focus
 from skauc.support import cached_property
 
 
@@ -26,12 +27,13 @@ class Preferences:
     """Rows sorted by query, with grades that count from 0 within each query.
 
     Query q holds the rows from ``bounds[q]`` to ``bounds[q + 1]``. Every query has at least two
-    grades, and every weight is positive.
+    grades, and every weight is positive. A ``focus`` is for one query of two grades only.
     """
 
     bounds: np.ndarray
     grades: np.ndarray
     weights: np.ndarray
+    focus: Focus = WHOLE
 
     def __len__(self) -> int:
         return len(self.grades)
@@ -41,6 +43,13 @@ class Preferences:
         """The index of each row's query."""
         sizes = np.diff(self.bounds)
         return np.repeat(np.arange(len(sizes)), sizes)
+
+    def focused_at(self, scores: np.ndarray) -> Preferences:
+        """Return the preferences with the weights that count at these scores."""
+        if self.focus.is_whole:
+            return self
+        weights = self.focus.of_rows(scores, self.grades == 1, self.weights)
+        return replace(self, weights=weights, focus=WHOLE)
 
     @property
     def pair_weight(self) -> float:
@@ -145,6 +154,7 @@ class PairLoss:
         The loss is the sum of hinge * (1 - f_i + f_j), which is the sum of the hinges plus r.f. So
         no squares need to be summed.
         """
+        preferences = preferences.focused_at(scores)
         violations = Violations(preferences, scores)
         weights = preferences.weights
         centred = scores - _query_means(preferences, scores)

@@ -25,20 +25,20 @@ results in order. Engines pass their threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from skauc.compiling import compiled
+from skauc.losses.buckets import bucket_of, sort_by_buckets
+from skauc.losses.focus import WHOLE, Focus
 
 BINS_PER_MARGIN = 1024
 # If the lowest positive and the highest negative are further apart than this many margins, ranks
 # make better cells. Tables over the bins would dwarf the data, and coarse bins would hide most
 # violating pairs.
 WIDEST_RANGE = 128
-
-# Most scores in a bucket that are sorted by insertion.
-_MOST_INSERTED = 64
 
 Task = Callable[[int, int], object]
 Run = Callable[[Task, int], Iterable]
@@ -51,18 +51,22 @@ def serially(task: Task, n_rows: int) -> list:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cell of every row, the number of cells, and a score in the contested range."""
+    """The cell of every row, the number of cells, and a score in the contested range.
+
+    ``are_ranks`` tells cells by rank, in which negatives of different scores can be together.
+    """
 
     cell: np.ndarray
     n_cells: int
     origin: float
+    are_ranks: bool = False
 
     def coarsen(self, most: int) -> Cells:
         """Merge pairs of neighbouring cells until there are at most ``most``."""
         shift = coarsening(self.n_cells, most)
         if shift == 0:
             return self
-        return Cells(self.cell >> shift, ((self.n_cells - 1) >> shift) + 1, self.origin)
+        return replace(self, cell=self.cell >> shift, n_cells=((self.n_cells - 1) >> shift) + 1)
 
 
 def coarsening(n_cells: int, most: int) -> int:
@@ -77,81 +81,42 @@ def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
     """
     cell = np.empty(len(scores), np.int32)
     n_positive, origin = _assign_ranks(scores, positive, cell)
-    return Cells(cell, n_positive + 1, origin)
+    return Cells(cell, n_positive + 1, origin, are_ranks=True)
 
 
 @compiled
 def _assign_ranks(scores, positive, cell):
     """Write the cells by rank; return the number of positives and the origin.
 
-    Positives are distributed to uniform buckets, in their order, and sorted inside of each. A
-    negative looks its bucket up and finds its place there by bisection.
+    A negative finds its place among the sorted positives by bisection in its bucket.
     """
-    n = 0
+    rows, margins, n = np.empty(len(scores), np.int32), np.empty(len(scores)), 0
     lowest, highest, highest_negative = np.inf, -np.inf, -np.inf
     for i in range(len(scores)):
         if positive[i]:
+            # Both comparisons use the same rounded f_i - 1, or ties would disagree.
+            rows[n], margins[n] = i, scores[i] - 1.0
             n += 1
             lowest, highest = min(lowest, scores[i]), max(highest, scores[i])
         else:
             highest_negative = max(highest_negative, scores[i])
     origin = 0.5 * (lowest + highest_negative)
-    # Both comparisons use the same rounded f_i - 1, or ties would disagree.
     lowest -= 1.0
-    width = (highest - 1.0) - lowest
-    scale = n / width if width > 0 else 0.0
-    ends = np.zeros(n + 1, np.int32)
-    for i in range(len(scores)):
-        if positive[i]:
-            ends[_bucket(scores[i] - 1.0, lowest, scale, n) + 1] += 1
-    fullest = ends.max()
-    ends = np.cumsum(ends)
-    order, margins, filled = np.empty(n, np.int32), np.empty(n), ends.copy()
-    for i in range(len(scores)):
-        if positive[i]:
-            bucket = _bucket(scores[i] - 1.0, lowest, scale, n)
-            order[filled[bucket]], margins[filled[bucket]] = i, scores[i] - 1.0
-            filled[bucket] += 1
-    if fullest > _MOST_INSERTED:
-        places = np.argsort(margins, kind="mergesort")
-        order, margins = order[places], margins[places]
-    else:
-        for bucket in range(n):
-            _insertion_sort(margins, order, ends[bucket], ends[bucket + 1])
+    order, ascending, ends, scale = sort_by_buckets(margins[:n], lowest, highest - 1.0)
     for rank in range(n):
-        cell[order[rank]] = rank
+        cell[rows[order[rank]]] = rank
     for i in range(len(scores)):
         if not positive[i]:
-            bucket = _bucket(scores[i], lowest, scale, n)
+            bucket = bucket_of(scores[i], lowest, scale, n)
             low, high = ends[bucket], ends[bucket + 1]
             while low < high:
                 middle = (low + high) // 2
-                if margins[middle] < scores[i]:
+                if ascending[middle] < scores[i]:
                     low = middle + 1
                 else:
                     high = middle
             cell[i] = low
     return n, origin
-
-
-@compiled
-def _insertion_sort(margins, order, start, stop):
-    """Sort a range by margin; equal margins keep their order."""
-    for i in range(start + 1, stop):
-        margin, row, place = margins[i], order[i], i
-        while place > start and margins[place - 1] > margin:
-            margins[place], order[place] = margins[place - 1], order[place - 1]
-            place -= 1
-        margins[place], order[place] = margin, row
-
-
-@compiled
-def _bucket(value, lowest, scale, n_buckets):
-    # Rounding keeps the order of values, so buckets are in order too.
-    place = (value - lowest) * scale
-    if not place > 0:
-        return 0
-    return int(min(place, n_buckets - 1.0))
 
 
 def binned_cells(
@@ -260,13 +225,15 @@ class PairStatistics:
 
     ``negatives_above[c]`` holds the sums of (s, s f, s f^2) over negatives in cells above c, and
     ``positives_below[c]`` over positives in cells below c. Scores f are relative to the origin: the
-    loss ignores a constant, and subtracting it keeps (1 - f_i + f_j)^2 from cancelling.
+    loss ignores a constant, and subtracting it keeps (1 - f_i + f_j)^2 from cancelling. With a
+    focus, ``shares`` holds the share of the weights that counts, by class and cell.
     """
 
     cells: Cells
     negatives_above: np.ndarray
     positives_below: np.ndarray
     loss: float
+    shares: Any = None
 
     def partner_weights(self, most: int) -> np.ndarray:
         """Return the weight of the violating partners of a row, by its class and coarse cell.
@@ -304,10 +271,23 @@ def score_moments(
     return run(moments, len(scores))
 
 
-def statistics_of(cells: Cells, moments: np.ndarray) -> PairStatistics:
-    """Accumulate the sum of the `score_moments` over the cells."""
+def statistics_of(cells: Cells, moments: np.ndarray, focus: Focus = WHOLE) -> PairStatistics:
+    """Accumulate the sum of the `score_moments` over the cells, multiplied by the shares."""
+    shares = None
+    if not focus.is_whole:
+        shares = focus.of_cells(moments[:, :, 0])
+        moments = moments * shares[:, :, None]
     above, below, loss = _accumulate(moments)
-    return PairStatistics(cells, above, below, max(loss, 0.0))
+    return PairStatistics(cells, above, below, max(loss, 0.0), shares)
+
+
+def focused_weights(
+    statistics: PairStatistics, positive: np.ndarray, weights: np.ndarray, run: Run = serially
+) -> np.ndarray:
+    """Return weights times the shares of their cells; the same array if all pairs count."""
+    if statistics.shares is None:
+        return weights
+    return look_up_partners(statistics.shares, statistics.cells, positive, run) * weights
 
 
 @compiled

@@ -12,6 +12,7 @@ from skauc.metrics.comparison import AUCComparison, delong_test
 from skauc.metrics.distributions import ScoreHistogram, score_histogram
 from skauc.metrics.intervals import AUCInterval, auc_interval
 from skauc.metrics.partial_area import partial_auc
+from skauc.metrics.scorers import partial_auc_scorer
 from skauc.metrics.thresholds import OperatingPoints, operating_points
 from skauc.metrics.top_rows import precision_at_k, recall_at_k
 
@@ -33,6 +34,7 @@ __all__ = [
     "operating_points",
     "partial_auc",
     "partial_auc_interval",
+    "partial_auc_scorer",
     "precision_at_k",
     "recall_at_k",
     "score_histogram",

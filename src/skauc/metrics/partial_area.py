@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 
-from skauc.exceptions import InvalidParameterError
-from skauc.metrics.sorted_scores import cumulative_share, rank_rows
-from skauc.validation import check_scored, is_number
+from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.metrics.sorted_scores import SortedScores, cumulative_share, sort_scores
+from skauc.validation import check_scored, is_number, shortened
 
 
 def partial_auc(
@@ -87,8 +88,8 @@ def partial_auc(
     0.125
     """
     corner = check_corner(max_fpr, min_tpr)
-    fpr, tpr = _roc_curve(*check_scored(y_true, y_score, sample_weight, pos_label))
-    area = area_in_corner(fpr, tpr, *corner)
+    ranked = sort_scores(*check_scored(y_true, y_score, sample_weight, pos_label))
+    area = area_in_corner(*_roc_curve(ranked), *corner)
     return standardized(area, *corner) if standardize else area
 
 
@@ -100,6 +101,12 @@ def check_corner(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:
     )
 
 
+def partial_auc_of(ranked: SortedScores, max_fpr: float, min_tpr: float) -> float:
+    """Compute the standardised partial AUC of sorted scores."""
+    area = area_in_corner(*_roc_curve(ranked), max_fpr, min_tpr)
+    return standardized(area, max_fpr, min_tpr)
+
+
 def standardized(area: float, max_fpr: float, min_tpr: float) -> float:
     """Scale an area so that a perfect ranking has 1 and the diagonal has 0.5."""
     perfect = max_fpr * (1 - min_tpr)
@@ -107,14 +114,11 @@ def standardized(area: float, max_fpr: float, min_tpr: float) -> float:
     return (1 + (area - diagonal) / (perfect - diagonal)) / 2
 
 
-def _roc_curve(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _roc_curve(ranked: SortedScores) -> tuple[np.ndarray, np.ndarray]:
     """Return the false and true positive rates at the corners of the curve, starting at (0, 0)."""
-    ranking = rank_rows(scores, positive, weights)
     fpr, tpr = (
         np.insert(cumulative_share(side[::-1]), 0, 0.0)
-        for side in (ranking.negatives, ranking.positives)
+        for side in (ranked.negatives, ranked.positives)
     )
     return fpr, tpr
 
@@ -134,10 +138,38 @@ def area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: fl
     return float(trapezoid(np.maximum(y - min_tpr, 0), x))
 
 
+def describe_corner(max_fpr: float | None, min_tpr: float | None) -> str:
+    """Return the limits of the part of the curve in words."""
+    parts = []
+    if max_fpr is not None:
+        parts.append(f"up to a false positive rate of {max_fpr:g}")
+    if min_tpr is not None:
+        parts.append(f"above a recall of {min_tpr:g}")
+    return " and ".join(parts) if parts else "of the whole curve"
+
+
+def check_part(max_fpr: float | None, min_tpr: float | None, counts: tuple[int, int]) -> None:
+    """Raise an error if a part of the curve is smaller than one row.
+
+    ``counts`` are the numbers of negative and of positive rows.
+    """
+    limits = (
+        ("max_fpr", max_fpr, 1.0 if max_fpr is None else max_fpr, "negative", "larger"),
+        ("min_tpr", min_tpr, 1.0 if min_tpr is None else 1.0 - min_tpr, "positive", "smaller"),
+    )
+    for (name, value, fraction, side, way), count in zip(limits, counts, strict=True):
+        needed = math.ceil(1.0 / fraction - 1e-9)
+        if count < needed:
+            raise InvalidDataError(
+                f"{name}={value} keeps less than one of the {count} {side} rows to fit. It needs "
+                f"at least {needed} {side} rows. Use a {way} `{name}`, or None for the whole curve."
+            )
+
+
 def _check_max_fpr(max_fpr: Any) -> float:
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
         raise InvalidParameterError(
-            f"`max_fpr` must be a number in (0, 1]; got {max_fpr!r}. "
+            f"`max_fpr` must be a number in (0, 1]; got {shortened(max_fpr)}. "
             "Use the largest false positive rate that is acceptable."
         )
     return float(max_fpr)
@@ -146,7 +178,7 @@ def _check_max_fpr(max_fpr: Any) -> float:
 def _check_min_tpr(min_tpr: Any) -> float:
     if not is_number(min_tpr) or not 0 <= min_tpr < 1:
         raise InvalidParameterError(
-            f"`min_tpr` must be a number in [0, 1); got {min_tpr!r}. "
+            f"`min_tpr` must be a number in [0, 1); got {shortened(min_tpr)}. "
             "Use the smallest true positive rate that is acceptable."
         )
     return float(min_tpr)

@@ -23,7 +23,8 @@ from sklearn.pipeline import Pipeline
 
 from skauc.exceptions import InvalidParameterError
 from skauc.onnx.contributions import add_contributions
-from skauc.onnx.converters import OPSET_OF_WORDS, label_values, register
+from skauc.onnx.converters import label_values, register
+from skauc.onnx.steps import OPSET_OF_WORDS
 from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import UnwrappedModel, unwrap_single
 

@@ -22,6 +22,7 @@ from skauc.model_arrays import (
     records_to_json,
 )
 from skauc.persistence.backgrounds import background_from_arrays, background_to_arrays
+from skauc.persistence.calibrators import calibrator_from_json, calibrator_to_json
 from skauc.persistence.values import Encoder, decode
 
 # Where to find each class that files name.
@@ -47,10 +48,15 @@ RESET = ("n_jobs", "checkpoint")
 # What a fit went through. It is kept on request.
 _HISTORY = ("cv_results_",)
 # What SparseKernelAUCCV has in addition to the model it has chosen.
-_SEARCH = ("best_params_", "best_score_", "n_splits_", "cv_results_")
+_SEARCH = (
+    *("best_params_", "best_score_", "n_splits_", "cv_results_"),
+    *("calibrator_", "balanced_threshold_"),
+)
+
 _HIDDEN = ("_model", "_models", "_state")
 _BEST = "best_estimator_"
 _BACKGROUND = "background_"
+_CALIBRATOR = "calibrator_"
 # A sparse array can claim any number of features, and some attributes are as long as that.
 _MOST_FEATURES = 1 << 24
 
@@ -115,7 +121,8 @@ def encode_estimator(
     fitted = fitted_attributes(estimator)
     if not fitted:
         return header
-    left_out = {*_HIDDEN, _BEST, _BACKGROUND, *_derived(estimator), *(() if history else _HISTORY)}
+    left_out = {*_HIDDEN, _BEST, _BACKGROUND, _CALIBRATOR, *_derived(estimator)}
+    left_out |= set() if history else {*_HISTORY}
     header["attributes"] = {
         name: encoder.encode(value, f"{prefix}{name}")
         for name, value in fitted.items()
@@ -123,6 +130,8 @@ def encode_estimator(
     }
     if _BACKGROUND in fitted:
         header["background"] = background_to_arrays(fitted[_BACKGROUND], prefix, arrays)
+    if _CALIBRATOR in fitted:
+        header["calibration"] = calibrator_to_json(fitted[_CALIBRATOR])
     if _BEST in fitted:
         header["best_parameters"] = _encode_parameters(fitted[_BEST])
     learnt, parts = _learnt(estimator, history)
@@ -182,7 +191,7 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
         return estimator
     attributes = decode(header["attributes"], arrays)
     _check_attributes(attributes)
-    require(_BACKGROUND not in attributes, "its background is")
+    require(not attributes.keys() & {_BACKGROUND, _CALIBRATOR}, "the names of its attributes are")
     n_classes = len(attributes["classes_"])
     require(n_classes == 2 or type(estimator).__name__ == "KernelRankSVM", "its classes are")
     own = {
@@ -197,6 +206,8 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
         vars(estimator)[_BACKGROUND] = background_from_arrays(
             header["background"], prefix, arrays, attributes["n_features_in_"]
         )
+    if "calibration" in header:  # other classifiers and files of earlier versions have none
+        vars(estimator)[_CALIBRATOR] = calibrator_from_json(header["calibration"])
     if "best_parameters" in header:
         vars(estimator)[_BEST] = _best(estimator, header["best_parameters"])
     return estimator

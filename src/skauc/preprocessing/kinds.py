@@ -64,12 +64,6 @@ class ColumnValues:
         return self.values == "" if is_text else np.isnan(self.values)
 
 
-def kind_of(column) -> str | None:
-    """Return the kind of a column, one of `KINDS`; None if all values are missing."""
-    found = find_type(column)
-    return None if found is None else found.kind
-
-
 def find_type(column) -> ColumnType | None:
     """Return the kind and the form of a column; None if all values are missing."""
     pd = import_pandas()

@@ -19,8 +19,11 @@ from skauc.base import (
     unchanged_on_error,
 )
 from skauc.data.training import WeightedRows, check_training
+from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Linear, Rows
+from skauc.losses.focus import make_focus
 from skauc.metrics.area import best_threshold
+from skauc.metrics.partial_area import check_corner, check_part
 from skauc.model import Model
 from skauc.rank_svm.queries import Queries, check_graded, check_scored_grades, make_queries
 from skauc.support import quiet_overflow
@@ -77,6 +80,12 @@ class KernelRankSVM(FullKernelClassifier):
         factor of 1 + 1e-5.
     max_iter : int, default=100
         Maximum number of trust-region iterations.
+    max_fpr : float in (0, 1] or None, default=None
+        Rank for false positive rates up to ``max_fpr``, as in `SparseKernelAUC`. Two classes
+        without ``qid`` only.
+    min_tpr : float in [0, 1) or None, default=None
+        Rank for true positive rates above ``min_tpr``, as in `SparseKernelAUC`. Two classes
+        without ``qid`` only.
     cache_size : float, default=4000
         Memory for the kernel matrix, in MB. Its upper triangle takes 2 * l^2 bytes (4 * l^2 up to
         5,000 rows). The part that does not fit is recomputed for every product. The result does
@@ -172,6 +181,8 @@ class KernelRankSVM(FullKernelClassifier):
         coef0=1.0,
         tol=1e-3,
         max_iter=_usual_max_iter,
+        max_fpr=None,
+        min_tpr=None,
         cache_size=4000,
         n_jobs=None,
     ):
@@ -182,6 +193,8 @@ class KernelRankSVM(FullKernelClassifier):
         self.coef0 = coef0
         self.tol = tol
         self.max_iter = max_iter
+        self.max_fpr = max_fpr
+        self.min_tpr = min_tpr
         self.cache_size = cache_size
         self.n_jobs = n_jobs
 
@@ -214,8 +227,10 @@ class KernelRankSVM(FullKernelClassifier):
             The fitted estimator.
         """
         self._check_parameters()
+        check_corner(self.max_fpr, self.min_tpr)
         with unchanged_on_error(self), quiet_overflow():
             X, self.classes_, codes, weights = self._check_data(X, y, qid, sample_weight)
+            self._check_part(codes[weights > 0], qid)
             queries = make_queries(codes, weights, qid)
             _warn_of_skipped(queries)
             rows = X if len(queries.indices) == X.shape[0] else X[queries.indices]
@@ -229,6 +244,18 @@ class KernelRankSVM(FullKernelClassifier):
         data = check_training(self, X, y, sample_weight, advice=GRADES_NEED_QUERIES)
         return data.X, data.classes, data.positive.astype(np.int64), data.weights
 
+    def _check_part(self, codes: np.ndarray, qid) -> None:
+        """Raise an error if the part of the curve has no meaning for these rows."""
+        if qid is None:
+            negative, positive = np.bincount(codes, minlength=2).tolist()
+            check_part(self.max_fpr, self.min_tpr, (negative, positive))
+        elif not make_focus(self.max_fpr, self.min_tpr).is_whole:
+            raise InvalidParameterError(
+                "`max_fpr` and `min_tpr` choose a part of one ROC curve, which queries do not "
+                f"have; got max_fpr={self.max_fpr} and min_tpr={self.min_tpr} with `qid`. Set both "
+                "to None, or fit two classes without `qid`."
+            )
+
     def _fit(self, rows: Rows, codes: np.ndarray, queries: Queries) -> None:
         from skauc.rank_svm.problem import fit_ranking
 
@@ -240,6 +267,7 @@ class KernelRankSVM(FullKernelClassifier):
             C=self.C,
             tol=self.tol,
             max_iter=self.max_iter,
+            focus=make_focus(self.max_fpr, self.min_tpr),
             cache_size=self.cache_size,
             n_jobs=self.n_jobs,
         )

@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skauc.engines.gram_matrix import GramMatrix
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, Linear, Rows
+from skauc.losses.focus import WHOLE, Focus
 from skauc.losses.graded_pairs import PairLoss, Preferences
 from skauc.rank_svm.queries import Queries
 from skauc.solvers.trust_region import iterate
@@ -165,16 +166,18 @@ def fit_ranking(
     tol: float,
     max_iter: int,
     cache_size: float,
+    focus: Focus = WHOLE,
     n_jobs=None,
 ) -> RankingSolution:
     """Solve for these rows, with C_pair = C * (weight of the rows) / (weight of the pairs).
 
-    Products of two weights must not underflow. Dividing the weights by a power of two and
-    multiplying C by it changes no digit of the result.
+    With a focus, these are the weights that count. Products of two weights must not underflow.
+    Dividing the weights by a power of two and multiplying C by it changes no digit of the result.
     """
     unit = math.ldexp(1.0, math.frexp(queries.weights.mean())[1])
-    preferences = Preferences(queries.bounds, queries.grades, queries.weights / unit)
-    C_pair = C * unit * float(preferences.weights.sum()) / preferences.pair_weight
+    preferences = Preferences(queries.bounds, queries.grades, queries.weights / unit, focus)
+    counted = preferences.focused_at(np.zeros(len(preferences)))
+    C_pair = C * unit * float(counted.weights.sum()) / counted.pair_weight
     centred = _centred(kernel, rows, preferences.weights)
     with GramMatrix(kernel, centred, cache_size=cache_size, n_jobs=n_jobs) as gram:
         return solve(RankingProblem(gram, preferences, C_pair), tol=tol, max_iter=max_iter)

@@ -19,6 +19,8 @@ COMMON_SHARE = 0.8
 OVERFIT_GAP = 0.03
 # A column of distinct integers or categories is an identifier only if it has this many rows.
 FEWEST_IDENTIFIERS = 50
+# Test rows that are also training rows are serious if there are many, or if they raise the AUC.
+MANY_REPEATED, REPEATED_GAIN = 0.1, 0.005
 _SAMPLE_ROWS = 50_000
 _MOST_NAMED = 5
 
@@ -93,14 +95,16 @@ def _duplicates(
     if n_repeated == 0:
         return []
     rest = ~repeated
-    without = ""
+    without, gain = "", 0.0
     if len(np.unique(test.positive[rest & (test.weights > 0)])) == 2:
         auc = weighted_auc(scores[rest], test.positive[rest], test.weights[rest])
+        gain = interval.auc - auc
         without = f" Without them the AUC is {auc:.4f}; with them it is {interval.auc:.4f}."
     share = n_repeated / len(repeated)
+    is_serious = share >= MANY_REPEATED or gain > REPEATED_GAIN
     return [
         DataWarning(
-            "serious" if share >= 0.01 else "caution",
+            "serious" if is_serious else "caution",
             f"{_plural(n_repeated, 'test row')} also in the training rows",
             f"{n_repeated:,} of {len(repeated):,} test rows ({share:.1%}) have the same values as "
             f"a training row.{without}",

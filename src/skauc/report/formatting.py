@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 
@@ -9,8 +10,8 @@ def format_number(value: float | str) -> str:
     """Format a number with four significant digits, or three below 1. Texts are unchanged."""
     if isinstance(value, str):
         return value
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}".replace("-", "−")
+    if (value == int(value) or abs(value) >= 1000) and abs(value) < 1e15:
+        return f"{value:,.0f}".replace("-", "−")
     text = f"{value:.{4 if abs(value) >= 1 else 3}g}"
     return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
@@ -32,11 +33,11 @@ def format_step(value: float, decimals: int) -> str:
 
 
 def breakable(name: str):
-    """Escape a name, and allow line breaks after underscores and dots."""
+    """Escape a name, and allow line breaks after underscores, and after dots but before ".csv"."""
     from markupsafe import Markup, escape
 
-    escaped = str(escape(name))
-    return Markup(escaped.replace("_", "_<wbr>").replace(".", ".<wbr>"))
+    breaks = re.sub(r"\.(?=\w{6}|\w+[._])", ".<wbr>", str(escape(name)).replace("_", "_<wbr>"))
+    return Markup(breaks)
 
 
 def few(values: Iterable, most: int = 21) -> list:

@@ -74,6 +74,8 @@ def _brief(value) -> str:
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
         return _shortened(", ".join(_brief(item) for item in value[:_LONGEST_VALUE]))
+    if isinstance(value, str):
+        return _shortened(value)
     return _shortened(_text(value.item() if isinstance(value, np.generic) else value))
 
 

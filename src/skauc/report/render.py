@@ -211,6 +211,7 @@ def make_environment() -> Environment:
     environment.filters |= {
         "breakable": breakable,
         "few": few,
+        "fixed": lambda value: f"{value:.3f}".replace("-", "−"),
         "number": format_number,
         "signed": signed,
         "step": format_step,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+from skauc.solvers.parabola import parabola_minimum
 
 # Pairs of steps and gradient changes that are remembered.
 N_PAIRS = 10
@@ -25,42 +26,61 @@ class Pair:
     curvature: float
 
 
-def descend(
-    function: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    start: np.ndarray,
-    n_steps: int,
-    report: Callable[[np.ndarray], object] = lambda x: None,
-) -> int:
-    """Take at most ``n_steps`` steps, and return how many were taken.
+class Descent:
+    """A descent that asks for values: evaluate the function at `trial`, then call `tell`.
 
-    ``function`` returns a value and its gradient. ``report`` is called with the point after every
-    step; it is the point at which the function was evaluated last.
+    The caller evaluates the function, so that it sees every value and can stop at any step.
     """
-    x = start
-    value, gradient = function(x)
-    pairs: deque[Pair] = deque(maxlen=N_PAIRS)
-    for n_taken in range(n_steps):
-        direction = _direction(gradient, pairs)
-        slope = float(gradient @ direction)
+
+    def __init__(self, start: np.ndarray):
+        self.trial = start
+        self.is_over = False
+        self._pairs: deque[Pair] = deque(maxlen=N_PAIRS)
+        self._last: _Evaluated | None = None
+        self._n_trials, self._length, self._slope = 0, 1.0, 0.0
+        self._direction = np.zeros_like(start)
+
+    def tell(self, value: float, gradient: np.ndarray) -> bool:
+        """Use the value and the gradient at `trial`; return whether a step ends there.
+
+        `trial` is then the next point to evaluate, unless `is_over`.
+        """
+        found, last = _Evaluated(self.trial, value, gradient), self._last
+        if last is None:
+            self._start_from(found)
+            return False
+        if value <= last.value + _SUFFICIENT_DECREASE * self._length * self._slope:
+            self._remember(found.x - last.x, gradient - last.gradient)
+            self._start_from(found)
+            return True
+        self._n_trials += 1
+        self.is_over = self._n_trials == _MOST_TRIALS
+        self._length = _shorter(self._length, last.value, self._slope, value)
+        self.trial = last.x + self._length * self._direction
+        return False
+
+    def _start_from(self, point: _Evaluated) -> None:
+        """Begin a step: find its direction, and try its full length first."""
+        self._last, self._n_trials, self._length = point, 0, 1.0
+        self._direction = _direction(point.gradient, self._pairs)
+        self._slope = float(point.gradient @ self._direction)
         # Not >=, so that a slope that is not a number ends the descent too.
-        if not slope < 0:
-            return n_taken
-        length = 1.0
-        for _ in range(_MOST_TRIALS):
-            trial = x + length * direction
-            found, found_gradient = function(trial)
-            if found <= value + _SUFFICIENT_DECREASE * length * slope:
-                break
-            length = _shorter(length, value, slope, found)
-        else:
-            return n_taken
-        step, change = trial - x, found_gradient - gradient
+        self.is_over = not self._slope < 0
+        self.trial = point.x + self._direction
+
+    def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
         curvature = float(step @ change)
         if curvature > LEAST_CURVATURE * np.linalg.norm(step) * np.linalg.norm(change):
-            pairs.append(Pair(step, change, curvature))
-        x, value, gradient = trial, found, found_gradient
-        report(x)
-    return n_steps
+            self._pairs.append(Pair(step, change, curvature))
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluated:
+    """A point with the value and the gradient of the function."""
+
+    x: np.ndarray
+    value: float
+    gradient: np.ndarray
 
 
 def _direction(gradient: np.ndarray, pairs: deque[Pair]) -> np.ndarray:
@@ -82,6 +102,5 @@ def _direction(gradient: np.ndarray, pairs: deque[Pair]) -> np.ndarray:
 
 def _shorter(length: float, value: float, slope: float, found: float) -> float:
     """Return the minimum of the parabola through both values, kept between a tenth and a half."""
-    curvature = found - value - length * slope
-    best = -0.5 * slope * length**2 / curvature if np.isfinite(curvature) else 0.0
+    best = parabola_minimum(length, value, slope, found)
     return min(max(best, 0.1 * length), 0.5 * length)

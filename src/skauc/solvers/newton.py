@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.solvers.parabola import parabola_minimum
 from skauc.solvers.triangular import cholesky_factor, solve_factored
 from skauc.validation import check_choice
 
@@ -21,6 +22,8 @@ SOLVERS = ("auto", "cholesky", "cg")
 CHOLESKY_SIZE = 1000
 
 SUFFICIENT_DECREASE = 1e-4
+# A step is worth another evaluation if it becomes shorter by at least this factor.
+SHORTER = 0.9
 MOST_HALVINGS = 30
 
 # A direction in the space where the objective is evaluated, opaque to the solver.
@@ -59,6 +62,8 @@ class NewtonObjective(Protocol):
 
 
 StepRule = Callable[[NewtonObjective, Point], tuple[np.ndarray, np.ndarray]]
+# Takes an objective, a point, a direction, its line and its slope; returns a length and a point.
+SearchRule = Callable[..., tuple[float, Point]]
 
 
 @dataclass(frozen=True)
@@ -84,17 +89,19 @@ def minimise(
     *,
     tol: float,
     max_iter: int,
+    search: SearchRule | None = None,
 ) -> Minimum:
     """Minimise the objective, starting from weights or from a point.
 
-    Each iteration finds a direction d and searches along it. The decrease that d promises is
-    -g.d / 2. The iteration stops
+    Each iteration finds a direction d and searches along it, with `halving_search` unless told. The
+    decrease that d promises is -g.d / 2. The iteration stops
 
     - before a step whose promise is negligible compared with the objective;
     - after a full step that promised less than ``tol`` times the objective, because the remaining
       error is of second order;
     - after two steps of any length that did, because rounding then prevents full steps.
     """
+    search = halving_search if search is None else search
     point = start if isinstance(start, Point) else objective.at(start)
     was_small = False
     for n_iter in range(1, max_iter + 1):
@@ -103,7 +110,7 @@ def minimise(
         if promised <= 1e-14 * point.value:
             return Minimum(point, n_iter)
         line = objective.direction(direction)
-        length, point = halving_search(objective, point, direction, line, slope=-2 * promised)
+        length, point = search(objective, point, direction, line, slope=-2 * promised)
         is_small = promised <= tol * point.value
         if length == 0 or (is_small and (length == 1 or was_small)):
             return Minimum(point, n_iter)
@@ -138,6 +145,28 @@ def halving_search(
             return length, trial
         length *= 0.5
     return 0.0, point
+
+
+def parabola_search(
+    objective: NewtonObjective,
+    point: Point,
+    direction: np.ndarray,
+    line: SearchLine,
+    *,
+    slope: float,
+) -> tuple[float, Point]:
+    """Search by halving, and go on to the minimum of the parabola through what was found.
+
+    It is for Hessians that lack a part of the curvature: steps are then too long by about the same
+    factor in every iteration, and Newton's method would converge slowly. The length returned is
+    that before the last step.
+    """
+    length, found = halving_search(objective, point, direction, line, slope=slope)
+    best = parabola_minimum(length, point.value, slope, found.value) if length else 0.0
+    if 0 < best < SHORTER * length:
+        trial = objective.step(point, direction, line, best)
+        found = min(found, trial, key=lambda other: other.value)
+    return length, found
 
 
 def cholesky_step(objective: NewtonObjective, point: Point) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,8 @@ With K_JJ = L L^T the columns Phi = K_.J L^-T are orthonormal in the RKHS. Then 
 no system with the nearly singular K_JJ is solved. The kernel coefficients of a model are L^-T w.
 
 Several kernels (widths) make a direct sum of spaces: K_JJ is zero between centres of different
-kernels. The linear term is one more space. Its columns are orthonormal already and come first.
+kernels. If centres have a metric each, K_JJ is the Gram matrix of `skauc.shaped_rbf`. The linear
+term is one more space. Its columns are orthonormal already and come first.
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ import numpy as np
 from scipy import sparse
 
 from skauc.engines import Engine, OrthonormalColumns
-from skauc.kernels import Kernel, Rows, as_rbf
+from skauc.kernels import RBF, Kernel, Rows, as_rbf
+from skauc.shaped_rbf import ShapedRBF
 from skauc.solvers.triangular import inverse_lower, solve_lower, solve_upper
+
+# In place of a width.
+RIDGE = -1
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,27 @@ class Projection:
             self.smallest[which],
         )
 
+    def joined(self, other: Projection) -> Projection:
+        """Return these projections followed by others."""
+        return Projection(
+            np.hstack((self.coordinates, other.coordinates)),
+            np.append(self.residuals, other.residuals),
+            np.append(self.squared_lengths, other.squared_lengths),
+            np.append(self.smallest, other.smallest),
+        )
+
 
 @dataclass(frozen=True)
 class Added:
     """Centres to add, their rows and widths, and how they are written in the extended basis.
 
+    Ridges have no width; theirs is `RIDGE`.
+
     ``coordinates`` are those in the old basis, ``factor`` the lower triangular factor of the Gram
     matrix of the rests.
     """
 
+    kernel: Kernel
     centres: Rows
     indices: np.ndarray
     widths: np.ndarray
@@ -61,14 +78,22 @@ class Added:
 class Basis:
     """Centres in the order in which they were chosen, after the columns of the linear term.
 
-    `append` and `fill` also put the columns into an engine, so that the two agree.
+    `append` and `fill` also put the columns into an engine, so that the two agree. ``kernels`` are
+    those of new centres, one per width. ``n_scales`` is the number of scales of each centre, or
+    None if all centres share theirs.
     """
 
     def __init__(
-        self, kernels: Sequence[Kernel], capacity: int, precision: float, n_linear: int = 0
+        self,
+        kernels: Sequence[Kernel],
+        capacity: int,
+        precision: float,
+        n_linear: int = 0,
+        n_scales: int | None = None,
     ):
         self.kernels = kernels
-        self.n_linear = n_linear
+        self.n_linear, self.n_scales = n_linear, n_scales
+        self._kernel: Kernel | None = None
         self._centres: Rows | None = None
         self.indices: list[int] = []
         self.widths: list[int] = []
@@ -90,24 +115,18 @@ class Basis:
             raise LookupError("The basis has no centres yet.")
         return self._centres
 
-    def project(self, centres: Rows, widths: np.ndarray) -> Projection:
+    def project(self, kernel: Kernel, centres: Rows) -> Projection:
         """Split k(., z) into its part in the span of the basis and the rest, for each z."""
-        squared_lengths = self.kernels[0].diagonal(centres)
+        squared_lengths = kernel.diagonal(centres)
         coordinates = np.zeros((self.n_linear + len(self), centres.shape[0]))
         if len(self):
-            gram = self.kernel().columns(self.centres, np.float64)(centres)
-            gram = gram * (widths[:, None] == np.asarray(self.widths))
+            gram = kernel.gram(centres, self.kernel(), self.centres)
             kernel_part = solve_lower(self._lower, gram.T)
             coordinates[self.n_linear :] = kernel_part
         residuals = squared_lengths - np.einsum("jq,jq->q", coordinates, coordinates)
         return Projection(
             coordinates, residuals, squared_lengths, self._smallest_residual * squared_lengths
         )
-
-    def gram(self, centres: Rows, widths: np.ndarray) -> np.ndarray:
-        """Return the inner products of k(., z) with each other; they are zero between widths."""
-        gram = self.kernel_of(widths).columns(centres, np.float64)(centres)
-        return gram * (widths[:, None] == widths)
 
     def append(self, engine: Engine, added: Added) -> None:
         """Add centres with a known projection, and their columns to the engine."""
@@ -117,6 +136,7 @@ class Basis:
         self._centres = (
             added.centres if self._centres is None else _stack(self._centres, added.centres)
         )
+        self._kernel = added.kernel if self._kernel is None else self._kernel.joined(added.kernel)
         self.indices += added.indices.tolist()
         self.widths += added.widths.tolist()
         self.batches.append(n_added)
@@ -139,7 +159,7 @@ class Basis:
         projection = np.zeros((self.n_linear + size, n_added))
         projection[self.n_linear :] = self._factor[new, :size].T
         inverse = inverse_lower(self._factor[new, new])
-        kernel = self.kernel_of(np.asarray(self.widths[new]))
+        kernel = self.kernel().part(new)
         engine.append(OrthonormalColumns(kernel, self.centres[new], projection, inverse.T))
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
@@ -147,10 +167,14 @@ class Basis:
         kernel_part = weights[self.n_linear :]
         return solve_upper(self._lower, kernel_part)
 
-    def reshaped(self, kernels: Sequence[Kernel], centres: Rows, factor: np.ndarray) -> Basis:
+    def reshaped(
+        self, kernels: Sequence[Kernel], kernel: Kernel, centres: Rows, factor: np.ndarray
+    ) -> Basis:
         """Return a basis of the same size with moved centres, whose Gram matrix has this factor."""
         size = len(self)
-        return self.refilled(kernels, centres, factor, self.indices, self.widths, [size], size)
+        return self.refilled(
+            kernels, kernel, centres, factor, self.indices, self.widths, [size], size
+        )
 
     def merged(self) -> Basis:
         """Return the same basis, whose columns are computed all at once.
@@ -164,6 +188,7 @@ class Basis:
     def refilled(
         self,
         kernels: Sequence[Kernel],
+        kernel: Kernel,
         centres: Rows,
         factor: np.ndarray,
         indices: list[int],
@@ -172,10 +197,11 @@ class Basis:
         n_moved: int,
     ) -> Basis:
         """Return a basis of the same capacity with other centres."""
-        basis = Basis(kernels, len(self._factor), 0.0, self.n_linear)
+        basis = Basis(kernels, len(self._factor), 0.0, self.n_linear, self.n_scales)
         basis._smallest_residual = self._smallest_residual
         basis._factor[: len(indices), : len(indices)] = factor
-        basis._centres, basis.indices, basis.widths = centres, indices, widths
+        basis._kernel, basis._centres = kernel, centres
+        basis.indices, basis.widths = indices, widths
         basis.n_moved, basis.batches = n_moved, batches
         return basis
 
@@ -190,19 +216,23 @@ class Basis:
         return self._lower
 
     def kernel(self) -> Kernel:
-        """Return one kernel for all centres, with a width per centre."""
-        return self.kernel_of(np.asarray(self.widths))
+        """Return one kernel for all centres. An empty basis has none."""
+        if self._kernel is None:
+            raise LookupError("The basis has no centres yet.")
+        return self._kernel
 
     def kernel_of(self, widths: np.ndarray) -> Kernel:
-        """Return one kernel for centres of these widths."""
+        """Return one kernel for new centres of these widths."""
+        if self.n_scales is not None:
+            kernel = RBF(self.gammas(widths), as_rbf(self.kernels[0]).scales)
+            return ShapedRBF.of(kernel, len(widths), self.n_scales)
         if len(self.kernels) == 1:
             return self.kernels[0]
-        gammas = np.array([as_rbf(kernel).gamma for kernel in self.kernels])
-        return replace(as_rbf(self.kernels[0]), gamma=gammas[widths])
+        return replace(as_rbf(self.kernels[0]), gamma=self.gammas(widths))
 
-    def gammas(self) -> np.ndarray:
-        """Return the width of each centre. Only RBF kernels have one per centre."""
-        return np.array([as_rbf(self.kernels[width]).gamma for width in self.widths])
+    def gammas(self, widths: np.ndarray) -> np.ndarray:
+        """Return the gamma of each of these widths. Only RBF kernels have several."""
+        return np.array([as_rbf(kernel).gamma for kernel in self.kernels])[widths]
 
     @property
     def _lower(self) -> np.ndarray:

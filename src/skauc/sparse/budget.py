@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
 from skauc.sparse.plan import MOST_LINEAR, Parameters, retraining_sizes
-from skauc.sparse.scoring import Setting
-from skauc.sparse.search import SearchGrid
+from skauc.sparse.settings import SearchGrid, Setting
 
 # Most bytes, and most floating point operations (about a minute on two cores), of one fit.
 MOST_BYTES = 4 << 30

@@ -20,7 +20,7 @@ from skauc.archive import ArchiveError, read_archive, write_archive
 from skauc.data.sampling import digest_of
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.kernels import CallableKernel, Linear, as_rbf
+from skauc.kernels import CallableKernel, Kernel, Linear, as_rbf
 from skauc.model import Model
 from skauc.model_arrays import (
     Arrays,
@@ -31,11 +31,12 @@ from skauc.model_arrays import (
     records_from_json,
     records_to_json,
 )
+from skauc.shaped_rbf import ShapedRBF
 from skauc.sparse.basis import Basis
 from skauc.sparse.plan import Parameters, Plan
 from skauc.sparse.state import FitState
 
-_FORMAT = 4
+_FORMAT = 5
 # The arrays of the models have names with this prefix.
 _MODELS = "models."
 _SCALARS = ("n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")
@@ -148,9 +149,11 @@ class Checkpoint:
 def _pack_basis(basis: Basis, arrays: Arrays) -> dict[str, Any]:
     """Add the basis to the arrays, and return its header."""
     arrays["factor"] = basis.factor
-    scales = getattr(basis.kernels[0], "scales", None)
+    scales, kernel = getattr(basis.kernels[0], "scales", None), basis.kernel()
     if scales is not None:
         arrays["scales"] = scales
+    if isinstance(kernel, ShapedRBF):
+        arrays |= {"metric": kernel.metric, "is_ridge": kernel.is_ridge}
     return {
         "indices": basis.indices,
         "widths": basis.widths,
@@ -164,9 +167,14 @@ def _unpack_basis(header: dict, arrays: Arrays, empty: Basis, plan: Plan, n_feat
     kernels = plan.kernels
     if "scales" in arrays:
         kernels = [replace(as_rbf(kernel), scales=arrays["scales"]) for kernel in kernels]
+    if "metric" in arrays:
+        kernel: Kernel = ShapedRBF(arrays["metric"], arrays["is_ridge"])
+    else:
+        kernel = Basis(kernels, 0, 0.0).kernel_of(np.asarray(header["widths"]))
     shape = (len(header["indices"]), n_features)
     return empty.refilled(
         kernels,
+        kernel,
         centres_from_arrays(header, "", arrays, shape),
         arrays["factor"],
         header["indices"],

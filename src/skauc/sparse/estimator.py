@@ -31,7 +31,8 @@ class SparseKernelAUC(PathClassifier):
 
     f(x) = sum_k coef_k k(z_k, x) + a linear part, with C_pair = C / (p + n) for p positives and n
     negatives (sums of weights if there are weights). With an RBF kernel the centres are then moved
-    and one length scale per feature is learnt. The larger of the two labels, in sorted order, is
+    and one length scale per feature is learnt. ``max_fpr`` and ``min_tpr`` give more weight to the
+    pairs of a part of the ROC curve. The larger of the two labels, in sorted order, is
     the positive one.
 
     Parameters
@@ -64,6 +65,12 @@ class SparseKernelAUC(PathClassifier):
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.
+    shapes : {"round", "local", "ridge"}, default="round"
+        The shapes of RBF centres. "round": all centres share one learnt length scale per feature.
+        "local": each centre also learns its own deviations from them, where the data pay for it.
+        "ridge": centres may also be ridges exp(-(a.x - b)^2) along sums and differences of one to
+        three features, which see equality and interaction of features; selection chooses from
+        both kinds. Ridges can need many rows; choose by validation.
     selection : str or Selection, default="orthogonal"
         How centres are chosen: a rule ("orthogonal", "greedy", "exact", "exhaustive", "random" or
         "kmeans") or a `Selection`, which also holds the number of candidates, the retraining
@@ -80,6 +87,14 @@ class SparseKernelAUC(PathClassifier):
     tol : float, default=1e-4
         The smallest improvement that counts: of the validation AUC, and of the objective relative
         to its value.
+    max_fpr : float in (0, 1] or None, default=None
+        Rank for the part of the ROC curve with false positive rates up to ``max_fpr``. The highest
+        negatives, this fraction of their weight, count in full. Other negatives count less, the
+        more of them are above. None and 1 are the whole curve.
+    min_tpr : float in [0, 1) or None, default=None
+        Rank for the part of the ROC curve with true positive rates above ``min_tpr``. The lowest
+        positives, the fraction 1 - ``min_tpr`` of their weight, count in full, and other positives
+        count less. None and 0 are the whole curve.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         Where the work is done; "auto" is where the data are. "gpu" is a GPU that torch can use.
         Rows are copied to it, and all passes over them run there, except the descents of `refine`,
@@ -122,7 +137,13 @@ class SparseKernelAUC(PathClassifier):
         The gamma of the kernel; with several widths, the gamma of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
         Learnt length scales, ones without refinement. The kernel compares x / length_scales_, with
-        mapped features x.
+        mapped features x. If centres have their own scales, this is the geometric mean over the
+        round centres, and ``gamma_`` is 1.
+    metric_ : ndarray of shape (n_basis_, n_features_in_) or None
+        The scales of each centre if they have their own, None if they share ``length_scales_``. A
+        round centre z has k(x) = exp(-|m * (x - z)|^2) with its row m, a ridge exp(-(m.(x - z))^2).
+    is_ridge_ : ndarray of shape (n_basis_,)
+        Which centres are ridges.
     scaling_ : FeatureMap or None
         How features are mapped before the kernel is evaluated: ``scaling_.ranks`` holds the maps
         of ``scaling``, the columns of ``scaling_.axes`` hold the axes of ``rotate``.
@@ -165,6 +186,13 @@ class SparseKernelAUC(PathClassifier):
     contribute to the loss. Without refinement, centres are chosen on a sample of 100 rows per
     centre, at least 8,000. The coefficients are then fitted to all rows, including those held out.
 
+    With ``max_fpr=b``, a negative row with a fraction q > b of the negatives above it counts with
+    the share sqrt(b / q) of its weight, and positives are treated alike. The loss is still convex,
+    because shares fall with the order of the rows. p and n in C_pair are the weights that count:
+    (2 sqrt(b) - b) n negatives. A row outside of the part keeps some weight because the problem
+    without them has the constant model as its solution wherever the hardest rows of both classes
+    overlap.
+
     A row of weight 2 counts as two rows, also in refinement. If there are more rows than
     candidates, or so many that samples are drawn, the random draws for weighted and for repeated
     rows differ, and so do the models. The principal axes of more than 256 features ignore the
@@ -203,11 +231,14 @@ class SparseKernelAUC(PathClassifier):
         linear_term="auto",
         scaling=None,
         rotate=False,
+        shapes="round",
         selection="orthogonal",
         refine="auto",
         early_stopping=False,
         validation_fraction=0.1,
         tol=1e-4,
+        max_fpr=None,
+        min_tpr=None,
         engine="auto",
         n_jobs=None,
         random_state=None,
@@ -223,11 +254,14 @@ class SparseKernelAUC(PathClassifier):
         self.linear_term = linear_term
         self.scaling = scaling
         self.rotate = rotate
+        self.shapes = shapes
         self.selection = selection
         self.refine = refine
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.tol = tol
+        self.max_fpr = max_fpr
+        self.min_tpr = min_tpr
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state

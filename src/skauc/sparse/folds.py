@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, check_cv
 
-from skauc.data.sampling import AnyOf, Counts, HashOrder, HashRange, balanced_counts
+from skauc.data.sampling import (
+    AnyOf,
+    Counts,
+    HashOrder,
+    HashRange,
+    balanced_counts,
+    class_counts,
+)
 from skauc.data.training import TrainingData
-from skauc.engines.base import Chosen
+from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.sparse.sampling import balanced_sample
+from skauc.validation import check_integer
 
 # Number of test rows of a fold on a cluster that score a refined model.
 SCORED_ROWS = 200_000
@@ -21,12 +32,6 @@ class RowFold:
 
     train: np.ndarray
     test: np.ndarray
-
-    def split(self, data: TrainingData) -> tuple[TrainingData, Chosen]:
-        """Return the rows of both parts, and the mask of the test rows."""
-        n_train = len(self.train)
-        rows = data.part(np.concatenate((self.train, self.test)))
-        return rows, lambda part: np.arange(part.n_rows) >= n_train
 
     def training(self, data: TrainingData) -> TrainingData:
         """Return the training rows, numbered from 0."""
@@ -64,10 +69,6 @@ class HashFold:
     @property
     def _held_out(self) -> HashRange:
         return self.order.between(self.first, self.last)
-
-    def split(self, data):
-        """Return the rows of both parts, and the mask of the test rows."""
-        return data, self._held_out
 
     def training(self, data):
         """Return all rows, with a weight of zero for the test rows."""
@@ -110,6 +111,66 @@ def hash_folds(data, n_splits: int, seed: int) -> list[HashFold]:
         _as_counts(np.array(order.counts) * number // n_splits) for number in range(n_splits + 1)
     ]
     return [HashFold(order, ends[i], ends[i + 1]) for i in range(n_splits)]
+
+
+def make_folds(
+    data: TrainingData, cv: Any, groups: np.ndarray | None, n_most: int, n_repeats: int, seed: int
+) -> Sequence[Fold]:
+    """Return the folds of the parameter ``cv``.
+
+    None is ``n_most`` folds, or as many as the rarer class allows, repeated if there are no groups.
+    """
+    is_number = cv is None or isinstance(cv, int | np.integer)
+    if not isinstance(data, TrainingData):
+        if not is_number or groups is not None:
+            raise InvalidParameterError(
+                "`cv` must be None or an integer, and `groups` None, if the rows are on a cluster; "
+                f"got cv={cv!r}. Use for instance cv=5."
+            )
+        return hash_folds(data, _n_splits(cv, n_most, class_counts(data)), seed)
+    if not is_number:
+        splitter = check_cv(cv, data.positive, classifier=True)
+        return _listed_folds(splitter, data, groups)
+    if groups is not None:
+        n_splits = _n_splits(cv, min(n_most, len(np.unique(groups))), class_counts(data))
+        splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
+        return _listed_folds(splitter, data, groups)
+    splitter = RepeatedStratifiedKFold(
+        n_splits=_n_splits(cv, n_most, class_counts(data)),
+        n_repeats=n_repeats if cv is None else 1,
+        random_state=seed,
+    )
+    return _listed_folds(splitter, data, None)
+
+
+def _n_splits(cv: int | None, n_most: int, counts: Sequence[int]) -> int:
+    """Return the number of folds; raise an error if a class has fewer rows."""
+    n_splits = max(min(n_most, *counts), 2) if cv is None else cv
+    check_integer("cv", n_splits, 2, "5 folds are usual.")
+    if min(counts) < n_splits:
+        raise InvalidDataError(
+            f"cv={n_splits} needs {n_splits} rows of each class; the smaller class has "
+            f"{min(counts)}. Lower `cv` or get more rows."
+        )
+    return n_splits
+
+
+def _listed_folds(cv, data: TrainingData, groups: np.ndarray | None) -> list[RowFold]:
+    """Return the folds of a splitter; raise an error if a fold lacks a class."""
+    numbers = np.arange(data.n_rows)
+    folds = cv.split(numbers[:, None], data.positive, groups)
+    folds = [RowFold(*(numbers[np.asarray(rows)] for rows in fold)) for fold in folds]
+    if not folds:
+        raise InvalidParameterError("`cv` must give at least one fold; got none. 5 is usual.")
+    for number, fold in enumerate(folds):
+        for part, rows in (("training", fold.train), ("test", fold.test)):
+            counted = rows[data.weights[rows] > 0]
+            if len(np.unique(data.positive[counted])) < 2:
+                raise InvalidDataError(
+                    f"The {part} part of fold {number} of `cv` lacks one of the classes. "
+                    "Use stratified folds, or fewer of them."
+                )
+    return folds
 
 
 def _as_counts(numbers: np.ndarray) -> Counts:

@@ -30,7 +30,7 @@ from skauc.solvers.triangular import (
     solve_factored,
     solve_lower,
 )
-from skauc.sparse.basis import Added, Basis
+from skauc.sparse.basis import Added
 from skauc.sparse.gains import Candidates
 from skauc.sparse.objective import Objective
 
@@ -52,7 +52,7 @@ class PoolModel:
     slopes: np.ndarray
 
     @classmethod
-    def of(cls, objective: Objective, basis: Basis, point: Point, candidates: Candidates):
+    def of(cls, objective: Objective, point: Point, candidates: Candidates):
         """Find the model in one pass over the rows."""
         size = len(point.weights)
         question = Derivatives(size, Centres(candidates.kernel, candidates.centres))
@@ -60,7 +60,7 @@ class PoolModel:
         if not (np.isfinite(slopes).all() and np.isfinite(loss).all()):
             raise InvalidDataError(KERNEL_OVERFLOW)
         coordinates = candidates.projection.coordinates
-        rests = basis.gram(candidates.centres, candidates.widths) - coordinates.T @ coordinates
+        rests = candidates.gram() - coordinates.T @ coordinates
         # Replace the columns of the candidates by their rests.
         slopes[size:] -= coordinates.T @ slopes[:size]
         loss[size:] -= coordinates.T @ loss[:size]
@@ -96,6 +96,7 @@ class PoolModel:
         gradient[:size] += self.weights
         step = -solve_factored(factorise(hessian), gradient)
         added = Added(
+            candidates.kernel.part(chosen),
             candidates.centres[chosen],
             candidates.indices[chosen],
             candidates.widths[chosen],

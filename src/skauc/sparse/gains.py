@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
 from skauc.engines import KernelColumn, OrthonormalColumns
 from skauc.engines.passes import CandidateGains, Centres, LineSlopes
-from skauc.kernels import RBF, Kernel, Rows
+from skauc.kernels import Kernel, Rows, is_sparse
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis, Projection
 from skauc.sparse.objective import Objective
@@ -31,15 +32,33 @@ class Candidates:
 
     @classmethod
     def of(cls, basis: Basis, indices: np.ndarray, widths: np.ndarray, centres: Rows) -> Candidates:
-        """Return the rows that are independent of the basis."""
-        projection = basis.project(centres, widths)
+        """Return the rows that are independent of the basis, as centres of these widths."""
+        return cls.of_kernel(basis, basis.kernel_of(widths), centres, indices, widths)
+
+    @classmethod
+    def of_kernel(
+        cls, basis: Basis, kernel: Kernel, centres: Rows, indices: np.ndarray, widths: np.ndarray
+    ) -> Candidates:
+        """Return the centres of a kernel that are independent of the basis."""
+        projection = basis.project(kernel, centres)
         keep = np.flatnonzero(projection.residuals > projection.smallest)
         return cls(
-            basis.kernel_of(widths[keep]),
+            kernel.part(keep),
             centres[keep],
             indices[keep],
             widths[keep],
             projection.part(keep),
+        )
+
+    def joined(self, other: Candidates) -> Candidates:
+        """Return these candidates followed by others."""
+        stack = sparse.vstack if is_sparse(self.centres) else np.vstack
+        return Candidates(
+            self.kernel.joined(other.kernel),
+            stack((self.centres, other.centres)),
+            np.append(self.indices, other.indices),
+            np.append(self.widths, other.widths),
+            self.projection.joined(other.projection),
         )
 
     @property
@@ -54,10 +73,11 @@ class Candidates:
 
     def one(self, i: int) -> Centres:
         """Return the centre of one candidate."""
-        kernel = self.kernel
-        if isinstance(kernel, RBF) and isinstance(kernel.gamma, np.ndarray):
-            kernel = replace(kernel, gamma=kernel.gamma[[i]])
-        return Centres(kernel, self.centres[[i]])
+        return Centres(self.kernel.part([i]), self.centres[[i]])
+
+    def gram(self) -> np.ndarray:
+        """Return the inner products of the columns k(., z)."""
+        return self.kernel.gram(self.centres, self.kernel, self.centres)
 
 
 @dataclass(frozen=True)

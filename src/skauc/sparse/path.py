@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen, Engine
-from skauc.exceptions import FitInterruptedError, InvalidDataError
+from skauc.exceptions import FitInterruptedError, InvalidDataError, interrupts
 from skauc.sparse.plan import Plan
 from skauc.sparse.stages import Stage, Workspace
 from skauc.sparse.state import DescentStep, FitState, Path
@@ -125,7 +125,8 @@ def fit_path(
                 if number < state.n_done:
                     continue
                 if not (stage.grows and state.is_grown):
-                    state = stage.run(state, work)
+                    with interrupts():
+                        state = stage.run(state, work)
                 state = replace(state, n_done=number + 1)
                 if stage.saves and state.models:
                     checkpoint.save(state)

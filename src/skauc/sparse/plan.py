@@ -20,8 +20,16 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import FeatureMap, check_scaling, rotate, scale
 from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
+from skauc.losses.focus import Focus, make_focus
+from skauc.metrics.partial_area import check_corner, check_part
 from skauc.model import Model, PathRecord
-from skauc.solvers.newton import SOLVERS, make_step, minimise
+from skauc.solvers.newton import (
+    SOLVERS,
+    halving_search,
+    make_step,
+    minimise,
+    parabola_search,
+)
 from skauc.sparse.sampling import (
     MOST_REFINED_ROWS,
     REFINED_ROWS,
@@ -41,6 +49,8 @@ from skauc.validation import (
     check_positive,
     check_refine,
 )
+
+SHAPES = ("round", "local", "ridge")
 
 # Smallest basis that is refined before it grows further.
 FIRST_REFINED = 4
@@ -80,8 +90,9 @@ class Selection:
     max_iter : int, default=100
         Maximum number of Newton iterations per optimisation.
     n_rows : int, None or "auto", default="auto"
-        Number of rows on which centres are chosen, half of each class if possible. "auto" is 100
-        per centre and at least 8,000, None is all rows. The coefficients are fitted to all rows.
+        Number of rows on which centres are chosen and refined, half of each class if possible.
+        "auto" is 4,000 if there are more than 8,000 rows, or without refinement 100 per centre and
+        at least 8,000. None is all rows. The coefficients are fitted to all rows.
 
     Examples
     --------
@@ -130,11 +141,19 @@ class Parameters:
     linear_term: bool = False
     scaling: str | None = None
     rotate: bool = False
+    shapes: str = "round"
     selection: Selection = Selection()
     refine: int = 0
     early_stopping: bool = False
     validation_fraction: float = 0.1
     tol: float = 1e-4
+    max_fpr: float | None = None
+    min_tpr: float | None = None
+
+    @property
+    def focus(self) -> Focus:
+        """The part of the pairs that counts."""
+        return make_focus(self.max_fpr, self.min_tpr)
 
     @classmethod
     def of(cls, estimator: Any) -> Parameters:
@@ -158,10 +177,30 @@ class Parameters:
         for name in ("rotate", "early_stopping"):
             check_boolean(name, getattr(self, name))
         self.selection.check()
+        self._check_shapes()
         check_fraction(
             "validation_fraction", self.validation_fraction, "0.1 holds out a tenth of the rows."
         )
         check_positive("tol", self.tol, "1e-4 is a good choice.")
+        check_corner(self.max_fpr, self.min_tpr)
+
+    def _check_shapes(self) -> None:
+        check_choice("shapes", self.shapes, SHAPES)
+        if self.shapes != "round" and not is_rbf(self.kernel):
+            raise InvalidParameterError(
+                f"shapes={self.shapes!r} needs kernel='rbf'; got kernel={self.kernel!r}. Use "
+                "'rbf' or shapes='round'."
+            )
+        if self.shapes == "ridge" and self.selection.rule != "orthogonal":
+            raise InvalidParameterError(
+                "shapes='ridge' needs the selection rule 'orthogonal'; got "
+                f"{self.selection.rule!r}. Use 'orthogonal' or shapes='round'."
+            )
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether centres have a metric each."""
+        return self.shapes == "ridge" or (self.shapes == "local" and self.refine > 0)
 
 
 def n_steps(refine: str | bool | int, kernel: str | Callable) -> int:
@@ -258,9 +297,9 @@ class Plan:
     def sample_rows(self, held_out: HeldOut) -> int | None:
         """Return how many rows centres are chosen and refined on; None for all rows."""
         parameters, n_rows = self.parameters, sum(held_out.learning)
-        if parameters.refine:
-            return REFINED_ROWS if n_rows > MOST_REFINED_ROWS else None
         size = parameters.selection.n_rows
+        if size == "auto" and parameters.refine:
+            return REFINED_ROWS if n_rows > MOST_REFINED_ROWS else None
         if size == "auto":
             size = max(LEAST_PURSUED_ROWS, ROWS_PER_CENTRE * parameters.n_basis)
         return None if size is None or n_rows <= int(size) else int(size)
@@ -295,15 +334,26 @@ class Plan:
 
     def hold_out(self, rows: TrainingData, random_state: np.random.RandomState) -> HeldOut:
         """Return which rows are held out, and the order that samples are drawn by."""
-        if self.parameters.early_stopping:
-            return hold_out(rows, self.parameters.validation_fraction, random_state)
-        return hold_out_none(rows, random_state)
+        parameters = self.parameters
+        if parameters.early_stopping:
+            held_out = hold_out(rows, parameters.validation_fraction, random_state)
+        else:
+            held_out = hold_out_none(rows, random_state)
+        check_part(parameters.max_fpr, parameters.min_tpr, held_out.learning)
+        return held_out
 
     def optimiser(self, capacity: int) -> Callable[..., Any]:
         """Return ``minimise(objective, weights)`` with the solver of the parameters."""
         selection = self.parameters.selection
-        step = make_step(selection.solver, capacity)
-        return partial(minimise, step=step, tol=self.parameters.tol, max_iter=selection.max_iter)
+        # The Hessian is that for fixed shares of the rows, see `skauc.losses.focus`.
+        search = halving_search if self.parameters.focus.is_whole else parabola_search
+        return partial(
+            minimise,
+            step=make_step(selection.solver, capacity),
+            tol=self.parameters.tol,
+            max_iter=selection.max_iter,
+            search=search,
+        )
 
     def has_converged(self, records: Sequence[PathRecord]) -> bool:
         """Tell whether early stopping ends the pursuit after these retrainings."""

@@ -1,14 +1,16 @@
-"""Refinement: centres and feature scales become free and descend the same objective.
+"""Refinement: the shape of the basis becomes free and descends the same objective.
 
-For an RBF kernel with scales s, k(x, z) = exp(-gamma |s * (x - z)|^2), the coefficients are
-eliminated: E(Z, s) = min over w of E(w; Z, s), by a few Newton steps from the last solution. The
-gradient of E(Z, s) is the partial derivative at that minimum, and consists of matrix products.
-With M_ik = r_i coef_k gamma_k k(x_i, z_k),
+The coefficients are eliminated: E(shape) = min over w of E(w; shape), by a few Newton steps from
+the last solution. The gradient of E(shape) is the partial derivative at that minimum, and consists
+of matrix products. For centres with the metric rows m_k (see `skauc.shaped_rbf`; an RBF kernel has
+m_k = sqrt(gamma_k) s) and M_ik = r_i coef_k k(x_i, z_k), the loss has the derivatives
 
-    dE/dz_k    = 2 s^2 * (sum_i M_ik (x_i - z_k))        (loss part, C_pair in front)
-    dE/dlog s  = -2 s^2 * sum_ik M_ik (x_i - z_k)^2
+    round centres   dE/dz_k     = 2 m_k^2 * (sum_i M_ik (x_i - z_k))       (C_pair in front)
+                    dE/dlog m_k = -2 m_k^2 * (sum_i M_ik (x_i - z_k)^2)
+    ridges          dE/dm_k     = -2 sum_i M_ik u_ik (x_i - z_k),          u_ik = m_k.(x_i - z_k)
 
-and the same with the centres in place of the rows for the regulariser. The descent is L-BFGS.
+and the regulariser those of the Gram matrix. The descent is L-BFGS. Its variables are in
+`skauc.sparse.shapes`.
 """
 
 from __future__ import annotations
@@ -19,43 +21,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.engines import Engine, OrthonormalColumns
-from skauc.engines.passes import KernelMoments, Moments
+from skauc.engines.passes import KernelMoments, Moments, Ridges
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import RBF, same_format
-from skauc.solvers.lbfgs import descend
+from skauc.kernels import Kernel, same_format
+from skauc.shaped_rbf import add_norm_derivatives
+from skauc.solvers.lbfgs import Descent
 from skauc.solvers.newton import Minimum, Point
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective
-from skauc.support import quiet_overflow
-
-# Bounds of log scales. Beyond them exp overflows or underflows.
-_SCALE_BOUNDS = (-5.0, 3.0)
+from skauc.sparse.shapes import Shape, ShapeDerivatives, ShapeVariables
 
 # The penalty on the shape has a weight of one up to this many rows of the rarer class, and falls
 # like one over their number beyond.
 FEW_SHAPED_ROWS = 50.0
-
-# Rounding may move centres by this part of their range.
-_ROUNDING = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """What refinement moves: the centres and one scale per feature."""
-
-    centres: np.ndarray
-    scales: np.ndarray
-
-    def rounded(self) -> Shape:
-        """Return the shape with centres in single precision, if that is precise in every feature.
-
-        More digits of a refined centre mean nothing, and files are smaller without them.
-        """
-        with quiet_overflow():
-            single = self.centres.astype(np.float32).astype(np.float64)
-        is_near = np.abs(single - self.centres) <= _ROUNDING * np.ptp(self.centres, axis=0)
-        return Shape(single, self.scales) if is_near.all() else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,61 +61,47 @@ def refine(
     ``on_step`` is called with the number of steps after every one.
     """
     problem = _Problem(objective, basis, minimise, start)
-    latest = start
-
-    def remember(theta: np.ndarray) -> None:
-        nonlocal latest
-        latest = problem.found(latest.n_iter + 1)
-        on_step(latest.n_iter)
-
-    descend(problem, problem.pack(start.shape), n_steps, remember)
+    descent, latest = Descent(problem.pack(start.shape)), start
+    while latest.n_iter < n_steps and not descent.is_over:
+        is_step = descent.tell(*problem(descent.trial))
+        if is_step:
+            latest = problem.found(latest.n_iter + 1)
+            on_step(latest.n_iter)
     return latest
 
 
 def shape_ridge(engine: Engine) -> float:
     """Return the weight of the penalty on the shape.
 
-    The penalty is half the sum of squared log scales and of squared displacements of the centres in
-    units of the width. It keeps few rows from being fitted by the shape. The more rows there are of
-    either class, the less it is needed.
+    The penalty is half the sum of squares of the variables of `skauc.sparse.shapes`: log scales,
+    displacements of the centres in units of the width, and so on. It keeps few rows from being
+    fitted by the shape. The more rows there are of either class, the less it is needed.
     """
     p, n = engine.positive_weight, engine.negative_weight
     return min(1.0, FEW_SHAPED_ROWS * (p + n) / (p * n))
 
 
 class _Problem:
-    """E(Z, s) and its gradient. The last solution is where the next one starts."""
+    """E(shape) and its gradient. The last solution is where the next one starts."""
 
     def __init__(self, objective: Objective, basis: Basis, minimise, start: Refined):
         self.objective, self.basis, self.minimise = objective, basis, minimise
-        self.start = start
-        self.gammas = basis.gammas()
-        widths = np.asarray(basis.widths)
-        self.same_width = widths[:, None] == widths[None, :]
-        # Centres are in units of the width of the kernel, so that they are of order one.
-        self.unit = 1.0 / (np.sqrt(self.gammas)[:, None] * start.shape.scales)
         self.linear, self.coef = start.linear, start.coef
-        n_scales = len(start.shape.scales)
-        # The shape without a penalty: the centres where they start, and scales of one.
-        self.rest = np.append(self.pack(start.shape)[: self.unit.size], np.zeros(n_scales))
-        self.ridge = shape_ridge(objective.engine)
+        self.variables = ShapeVariables(basis, start.shape)
+        self.rest = self.variables.rest(start.shape)
+        self.ridge = shape_ridge(objective.engine) * self.variables.penalties()
 
     def pack(self, shape: Shape) -> np.ndarray:
         """Return the shape as one vector."""
-        return np.concatenate(((shape.centres / self.unit).ravel(), np.log(shape.scales)))
+        return self.variables.pack(shape)
 
     def unpack(self, theta: np.ndarray) -> Shape:
         """Return the vector as a shape."""
-        size = self.unit.size
-        scales = np.exp(theta[size:].clip(*_SCALE_BOUNDS))
-        return Shape(theta[:size].reshape(self.unit.shape) * self.unit, scales)
+        return self.variables.unpack(theta)
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         self.accept(self.minimise(self.objective, self.place(theta)).point)
-        by_centre, by_scale = self._derivatives()
-        logs = theta[self.unit.size :]
-        by_scale *= (logs > _SCALE_BOUNDS[0]) & (logs < _SCALE_BOUNDS[1])
-        gradient = np.concatenate(((by_centre * self.unit).ravel(), by_scale))
+        gradient = self.variables.gradient(theta, self._derivatives())
         moved = theta - self.rest
         penalty = self.ridge * moved
         return self.point.value + 0.5 * float(penalty @ moved), gradient + penalty
@@ -147,8 +112,11 @@ class _Problem:
 
     def place(self, theta: np.ndarray) -> np.ndarray:
         """Put the columns of a vector into the engine; return the weights of the last solution."""
-        shape = self.unpack(theta)
-        kernel = RBF(self.gammas, shape.scales)
+        return self.place_shape(self.unpack(theta))
+
+    def place_shape(self, shape: Shape) -> np.ndarray:
+        """Put the columns of a shape into the engine; return the weights of the last solution."""
+        kernel = self.variables.kernel(shape)
         factor, self.gram = self._factorise(kernel, shape.centres)
         inverse = inverse_lower(factor)
         rows = same_format(shape.centres, self.basis.centres)
@@ -163,12 +131,12 @@ class _Problem:
         self.linear, kernel_part = np.split(point.weights, [len(self.linear)])
         self.coef = solve_upper(self.factor, kernel_part)
 
-    def _factorise(self, kernel: RBF, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _factorise(self, kernel: Kernel, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the factor of the Gram matrix, and the matrix.
 
         The diagonal is raised a little, because free centres may meet.
         """
-        gram = kernel.columns(centres, np.float64)(centres) * self.same_width
+        gram = kernel.gram(centres, kernel, centres)
         if not np.isfinite(gram).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
         ridge = self.objective.engine.precision**0.75
@@ -176,33 +144,39 @@ class _Problem:
         raised.flat[:: len(raised) + 1] += ridge
         return cholesky_factor(raised), gram
 
-    def _derivatives(self) -> tuple[np.ndarray, np.ndarray]:
-        coef = self.coef * self.gammas
-        origin, n_columns = self.shape.centres.mean(axis=0), len(self.point.weights)
-        question = Moments(n_columns, origin, self.factor, coef)
-        loss = self.objective.engine.ask(question, self.point.state)
-        by_centre, by_scale = _chain_rule(loss, self.shape)
-        norm_by_centre, norm_by_scale = _chain_rule(self._norm_moments(coef), self.shape)
+    def _derivatives(self) -> ShapeDerivatives:
+        """Return the derivatives of loss and regulariser by all centres and rows of the metric."""
+        shape, is_ridge = self.shape, self.variables.is_ridge
+        metric, ridges = self.variables.metric(shape), np.flatnonzero(is_ridge)
+        origin = shape.centres[~is_ridge if len(ridges) < len(is_ridge) else is_ridge].mean(axis=0)
+        moved = shape.centres - origin
+        offsets = np.einsum("kj,kj->k", metric[ridges], moved[ridges])
+        question = Moments(
+            len(self.point.weights),
+            origin,
+            self.factor,
+            self.coef,
+            Ridges(ridges, metric[ridges], offsets),
+        )
+        moments = self.objective.engine.ask(question, self.point.state)
+        loss = _chain_rule(moments, metric, moved, is_ridge)
         C_pair = self.objective.C_pair
-        return C_pair * by_centre + norm_by_centre, C_pair * by_scale + 0.5 * norm_by_scale
-
-    def _norm_moments(self, coef: np.ndarray) -> KernelMoments:
-        """Return the moments of the regulariser, with the centres in place of the rows."""
-        origin = self.shape.centres.mean(axis=0)
-        moved = self.shape.centres - origin
-        products = self.gram * np.outer(self.coef, coef)
-        total = products.sum(axis=0)
-        return KernelMoments(origin, products.T @ moved, total, products.sum(axis=1) @ moved**2)
+        by_centre, by_metric = C_pair * loss.by_centre, C_pair * loss.by_metric
+        products = np.where(is_ridge | is_ridge[:, None], 0.0, self.gram)
+        add_norm_derivatives(metric, moved, self.coef, products, by_centre, by_metric)
+        return ShapeDerivatives(by_centre, by_metric, C_pair * loss.by_shift)
 
 
-def _chain_rule(moments: KernelMoments, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    """Turn moments into derivatives by centres and by log scales."""
-    centres = shape.centres - moments.origin
-    squared_scales = shape.scales**2
-    by_centre = 2 * squared_scales * (moments.first - moments.total[:, None] * centres)
-    spread = moments.second - 2 * np.einsum("kj,kj->j", centres, moments.first)
-    spread += moments.total @ centres**2
-    return by_centre, -2 * squared_scales * spread
+def _chain_rule(
+    moments: KernelMoments, metric: np.ndarray, centres: np.ndarray, is_ridge: np.ndarray
+) -> ShapeDerivatives:
+    """Turn moments into derivatives; ``centres`` are relative to the origin of the moments."""
+    first, total, second = moments.first, moments.total[:, None], moments.second
+    by_centre = 2 * metric**2 * (first - total * centres)
+    by_metric = -2 * metric**2 * (second - 2 * centres * first + total * centres**2)
+    # The moments of ridges have a factor u.
+    by_metric[is_ridge] = -2 * (first - total * centres)[is_ridge]
+    return ShapeDerivatives(by_centre, by_metric, 2 * moments.total[is_ridge])
 
 
 def solve_for_shape(
@@ -210,6 +184,6 @@ def solve_for_shape(
 ) -> tuple[Refined, Point]:
     """Return the best coefficients of a fixed shape on the rows of the objective."""
     problem = _Problem(objective, basis, minimise, start)
-    weights = problem.place(problem.pack(start.shape))
+    weights = problem.place_shape(start.shape)
     problem.accept(minimise(objective, weights).point)
     return problem.found(0), problem.point

@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
 
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
-from skauc.exceptions import FitInterruptedError
-from skauc.metrics.area import weighted_auc
+from skauc.exceptions import FitInterruptedError, InvalidParameterError
+from skauc.metrics.area import auc_of
+from skauc.metrics.partial_area import check_corner, partial_auc_of
+from skauc.metrics.sorted_scores import sort_scores
 from skauc.sparse.folds import Fold
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
+from skauc.sparse.settings import Setting
 from skauc.sparse.state import Path
 
 # Smaller models are not offered.
 SMALLEST_BASIS = 4
 
-
-@dataclass(frozen=True)
-class Setting:
-    """One point of the grid. ``refine`` is a number of steps, 0 for none."""
-
-    scaling: str | None
-    gamma: float | tuple[float, ...]
-    linear_term: bool
-    refine: int
-    C: float
-    n_basis: int
-    rotate: bool = False
-
-    def parameters(self) -> dict:
-        """Return the parameters of `SparseKernelAUC`."""
-        gamma = list(self.gamma) if isinstance(self.gamma, tuple) else self.gamma
-        return {**vars(self), "gamma": gamma, "refine": self.refine or False}
-
-    def has_structure_of(self, other: Setting) -> bool:
-        """Tell whether two settings differ in nothing but C and size."""
-        return replace(self, C=other.C, n_basis=other.n_basis) == other
-
-    def __str__(self) -> str:
-        widths = self.gamma if isinstance(self.gamma, tuple) else (self.gamma,)
-        parts = [f"scaling={self.scaling!r}", f"gamma={'/'.join(f'{g:.3g}' for g in widths)}"]
-        parts += ["linear term"] if self.linear_term else []
-        parts += [f"refine={self.refine}"] if self.refine else []
-        parts += ["rotate"] if self.rotate else []
-        return ", ".join(parts)
+# Takes the scores of rows, whether they are positive, and their weights. Higher is better.
+Metric: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
 @dataclass(frozen=True)
@@ -55,6 +37,14 @@ class Job:
 
     setting: Setting
     fold: int
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """What the test rows of a fold say of a setting: the metric, and the scores of the rows."""
+
+    metric: float
+    scores: np.ndarray
 
 
 def go_on() -> None:
@@ -67,9 +57,10 @@ def score_job(
     fold: Fold,
     job: Job,
     seed: int,
+    metric: Metric,
     check: Callable[[], None] = go_on,
-) -> dict[Setting, float]:
-    """Fit to the training rows of the fold, and return the AUC of each size on the test rows.
+) -> dict[Setting, Tested]:
+    """Fit to the training rows of the fold, and test each size on the test rows.
 
     ``check`` is called for every centre and every step of a refinement. It may raise
     KeyboardInterrupt.
@@ -94,13 +85,14 @@ def score_job(
         raise KeyboardInterrupt from interrupt
     test, sizes = fold.tested(rows), _scored_sizes(setting, base.selection.retrain)
     last = path.records[-1].n_basis
-    found = {
-        record.n_basis: weighted_auc(record.model.scores(test.X), test.positive, test.weights)
-        for record in path.records
-        if record.n_basis in sizes or record.n_basis == last
-    }
+    found = {}
+    for record in path.records:
+        if record.n_basis in sizes or record.n_basis == last:
+            scores = record.model.scores(test.X)
+            value = metric(scores, test.positive, test.weights)
+            found[record.n_basis] = Tested(value, scores.astype(np.float32))
     found |= {size: found[last] for size in sizes if size > last}
-    return {replace(setting, n_basis=size): auc for size, auc in found.items()}
+    return {replace(setting, n_basis=size): tested for size, tested in found.items()}
 
 
 def _scored_sizes(setting: Setting, retrain: str) -> list[int]:
@@ -115,3 +107,59 @@ def _check_centre(check: Callable[[], None], path: Path) -> bool:
     """Check, and do not stop the fit."""
     check()
     return False
+
+
+def make_metric(scoring: str | Callable | None, base: Parameters) -> Metric:
+    """Return the metric that ``scoring`` means: a scorer of scikit-learn, or the AUC for None.
+
+    The AUC is partial if ``base`` has limits. Scorers see the labels 0 and 1.
+    """
+    if scoring is None:
+        return partial(_area, base=base)
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    takes_weights = _takes_weights(scorer)
+
+    def metric(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+        rows = _ScoredRows(scores)
+        arguments: dict[str, Any] = {"sample_weight": weights} if takes_weights else {}
+        value = scorer(rows, scores[:, None], positive.astype(int), **arguments)
+        if not np.isfinite(value):
+            raise InvalidParameterError(
+                f"`scoring` must give a finite number; got {value!r} from {scoring!r}."
+            )
+        return float(value)
+
+    return metric
+
+
+def _area(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, *, base: Parameters
+) -> float:
+    """Return the AUC, or the partial AUC of the part of the curve that is searched for."""
+    ranked = sort_scores(scores, positive, weights)
+    if base.focus.is_whole:
+        return auc_of(ranked)
+    return partial_auc_of(ranked, *check_corner(base.max_fpr, base.min_tpr))
+
+
+def _takes_weights(scorer: Callable) -> bool:
+    """Return whether a scorer has ``sample_weight`` among its arguments."""
+    parameters = inspect.signature(scorer).parameters
+    return "sample_weight" in parameters
+
+
+class _ScoredRows(ClassifierMixin, BaseEstimator):
+    """Rows whose scores are known, as the fitted classifier that scorers of scikit-learn take."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def decision_function(self, X):
+        """Return the scores of the rows."""
+        return self.scores
+
+    def predict(self, X):
+        """Return the label of each row."""
+        return (self.scores > 0).astype(int)

@@ -22,14 +22,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from skauc.data.sampling import class_weights
 from skauc.data.training import TrainingData
 from skauc.sparse.folds import Fold, RowFold
 from skauc.sparse.plan import Parameters
-from skauc.sparse.scoring import Job, Setting, score_job
+from skauc.sparse.scoring import Job, Metric, Tested, score_job
+from skauc.sparse.settings import SearchGrid, Setting
 
-# Folds on which all settings of a round are scored, and the number of settings that go on.
+# Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
-KEPT = 2
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
 # Sizes within this part of the best 1 - AUC are as good as the best if ``size`` is "small".
@@ -38,22 +39,22 @@ SMALL_LOSS = 0.05
 
 @dataclass(frozen=True)
 class Scores:
-    """The AUC of each setting, by the number of the fold."""
+    """What was found for each setting, by the number of the fold."""
 
-    by_setting: dict[Setting, dict[int, float]]
+    by_setting: dict[Setting, dict[int, Tested]]
 
-    def plus(self, fold: int, found: dict[Setting, float]) -> Scores:
+    def plus(self, fold: int, found: dict[Setting, Tested]) -> Scores:
         """Return the scores with those of one job."""
         by_setting = dict(self.by_setting)
-        for setting, auc in found.items():
-            by_setting[setting] = {**by_setting.get(setting, {}), fold: auc}
+        for setting, tested in found.items():
+            by_setting[setting] = {**by_setting.get(setting, {}), fold: tested}
         return Scores(by_setting)
 
     def on_first(self, n_folds: int) -> dict[Setting, np.ndarray]:
-        """Return the scores on the first folds, of settings that were tried on all of them."""
+        """Return the metric on the first folds, of settings that were tried on all of them."""
         folds = range(n_folds)
         return {
-            setting: np.array([by_fold[fold] for fold in folds])
+            setting: np.array([by_fold[fold].metric for fold in folds])
             for setting, by_fold in self.by_setting.items()
             if all(fold in by_fold for fold in folds)
         }
@@ -79,20 +80,13 @@ class Scores:
 NO_SCORES = Scores({})
 
 
-@dataclass(frozen=True)
-class SearchGrid:
-    """What is searched: structures, the first one to start from, and the Cs in ascending order."""
-
-    settings: tuple[Setting, ...]
-    Cs: tuple[float, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class Search:
     """The rows and folds that settings are scored on, and how.
 
-    ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before the
-    jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the first.
+    Of the settings of a round, ``n_kept`` are tried on all folds. ``watch(stage, job, scores)`` is
+    called after every job, ``expect(stage, n_jobs)`` before the jobs of a stage. After
+    ``deadline``, a time of `time.monotonic`, no job begins except the first.
     """
 
     base: Parameters
@@ -100,6 +94,8 @@ class Search:
     folds: Sequence[Fold]
     seed: int
     n_jobs: int | None
+    n_kept: int
+    metric: Metric
     watch: Callable[[str, Job, Scores], None]
     expect: Callable[[str, int], None]
     deadline: float = np.inf
@@ -111,9 +107,14 @@ class Search:
         """Number of folds that decide what is tried further: a third of them, at least two."""
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
 
+    @property
+    def _is_sampled(self) -> bool:
+        """Whether there are so many rows that folds are sampled."""
+        return self.rows.n_rows > 2 * MOST_ROWS
+
     def part(self, number: int) -> tuple[TrainingData, Fold]:
         """Return the rows of a fold, a sample of them if they are many, and the fold."""
-        if self.rows.n_rows <= 2 * MOST_ROWS:
+        if not self._is_sampled:
             return self.rows, self.folds[number]
         if number not in self._parts:
             random_state = check_random_state(self.seed)
@@ -123,11 +124,27 @@ class Search:
 
     def few_rows(self) -> TrainingData:
         """Return all rows, or the training rows of the first sample if they are many."""
-        if self.rows.n_rows <= 2 * MOST_ROWS:
+        if not self._is_sampled:
             return self.rows
         rows, fold = self.part(0)
         assert isinstance(fold, RowFold)  # samples are in memory
         return rows.part(fold.train)
+
+    def tested(self, setting: Setting, scores: Scores) -> tuple[np.ndarray, ...]:
+        """Return scores, labels and weights of the test rows of all folds a setting was tried on.
+
+        The weights of samples are multiplied so that they stand for all rows of their class.
+        """
+        found = []
+        for number, tested in scores.by_setting[setting].items():
+            rows, fold = self.part(number)
+            test = fold.tested(rows)
+            weights = test.weights
+            if self._is_sampled:
+                multiples = class_weights(self.rows) / class_weights(test)
+                weights = weights * (multiples / multiples.min())[test.positive.astype(int)]
+            found.append((tested.scores, test.positive, weights))
+        return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
     def is_over(self) -> bool:
         """Tell whether the time is up."""
@@ -153,12 +170,13 @@ class Search:
             raise
         return scores
 
-    def _score(self, job: Job, *, is_first: bool) -> dict[Setting, float] | None:
+    def _score(self, job: Job, *, is_first: bool) -> dict[Setting, Tested] | None:
         """Return the scores of a job, or None if it is too late for them."""
         if self._is_cancelled.is_set() or (self.is_over() and not is_first):
             return None
         try:
-            return score_job(self.base, *self.part(job.fold), job, self.seed, self._check)
+            part = self.part(job.fold)
+            return score_job(self.base, *part, job, self.seed, self.metric, self._check)
         except KeyboardInterrupt:
             if not self._is_cancelled.is_set():
                 raise
@@ -196,7 +214,7 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
     n_first, n_folds = search.n_first, len(search.folds)
 
     def count(n_settings: int) -> int:
-        return n_settings * n_first + min(n_settings, KEPT) * (n_folds - n_first)
+        return n_settings * n_first + min(n_settings, search.n_kept) * (n_folds - n_first)
 
     expected = {"C": count(len(grid.Cs)), "structure": count(len(grid.settings) - 1)}
     if len(grid.settings) > 1 and len(grid.Cs) > 1:
@@ -212,7 +230,7 @@ def compare_settings(search: Search, stage: str, settings: list[Setting], scores
         return scores
     known = scores.on_first(n_first)
     in_order = sorted(settings, key=lambda setting: -_best_size(known, setting).mean())
-    kept = in_order[:KEPT]
+    kept = in_order[: search.n_kept]
     return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
 
 

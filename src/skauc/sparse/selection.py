@@ -31,6 +31,7 @@ from skauc.sparse.basis import Added, Basis
 from skauc.sparse.forward import TIE, PoolModel
 from skauc.sparse.gains import Candidates, Exhaustive, GainRule, LineMinimum, NewtonLine
 from skauc.sparse.objective import Objective
+from skauc.sparse.ridges import RidgeDraw
 from skauc.validation import check_choice
 
 SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
@@ -64,9 +65,13 @@ class Selector(Protocol):
 
 @dataclass(frozen=True)
 class Forward:
-    """Several centres at a time, from one pool of candidates: see `skauc.sparse.forward`."""
+    """Several centres at a time, from one pool of candidates: see `skauc.sparse.forward`.
+
+    With ``ridges`` the pool has ridges beside the rows.
+    """
 
     draw: Draw
+    ridges: RidgeDraw | None = None
 
     def choose(
         self, objective: Objective, basis: Basis, point: Point, n_most: int
@@ -75,7 +80,9 @@ class Forward:
         candidates = _independent(self.draw, objective.engine, basis)
         if candidates is None:
             return None
-        model = PoolModel.of(objective, basis, point, candidates)
+        if self.ridges is not None:
+            candidates = candidates.joined(self.ridges.best(objective, basis, point))
+        model = PoolModel.of(objective, point, candidates)
         chosen = model.choose(n_most)
         if len(chosen) == 0:
             return None
@@ -102,6 +109,7 @@ class OneByOne:
             raise InvalidDataError(KERNEL_OVERFLOW)
         best = np.flatnonzero(found.gains >= most - TIE * abs(most))[:1]
         added = Added(
+            candidates.kernel.part(best),
             candidates.centres[best],
             candidates.indices[best],
             candidates.widths[best],
@@ -124,12 +132,19 @@ def _independent(draw: Draw, engine: Engine, basis: Basis) -> Candidates | None:
 
 
 def make_selector(
-    selection: str, engine: Engine, *, n_basis: int, n_candidates: int, minimise, random_state
+    selection: str,
+    engine: Engine,
+    *,
+    n_basis: int,
+    n_candidates: int,
+    minimise,
+    random_state,
+    with_ridges: bool = False,
 ) -> Selector:
     """Return the selector of that name.
 
     ``engine`` holds the rows that landmarks are found in. ``minimise(objective, weights)`` is for
-    "exhaustive".
+    "exhaustive", ``with_ridges`` for "orthogonal".
     """
     check_choice("selection", selection, SELECTIONS)
     if selection == "kmeans":
@@ -138,7 +153,8 @@ def make_selector(
         return OneByOne(_rows(1, random_state), NewtonLine())
     draw = _rows(n_candidates, random_state)
     if selection == "orthogonal":
-        return Forward(draw)
+        ridges = RidgeDraw.of(engine, n_candidates, random_state) if with_ridges else None
+        return Forward(draw, ridges)
     rules: dict[str, GainRule] = {
         "greedy": NewtonLine(),
         "exact": LineMinimum(),

@@ -3,7 +3,7 @@
 | stage    | what it does                                                                      |
 | -------- | --------------------------------------------------------------------------------- |
 | `Pursue` | chooses centres by their gain, adds their columns, retrains on the schedule       |
-| `Refine` | moves the centres and the metric by a few steps of L-BFGS                         |
+| `Refine` | changes the shape of the centres by a few steps of L-BFGS                         |
 | `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all    |
 | `Finish` | fits the coefficients once more, to all rows including those held out             |
 """
@@ -22,14 +22,16 @@ import numpy as np
 from skauc.data.sampling import forget_hashes
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen, Engine, LinearColumns
-from skauc.kernels import as_rbf, is_sparse, same_format
+from skauc.kernels import Kernel, as_rbf, is_sparse, same_format
 from skauc.model import Model, PathRecord
+from skauc.shaped_rbf import ShapedRBF, as_shaped
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.pursuit import Iterate, Pursuit, pursue
-from skauc.sparse.refinement import Refined, Shape, refine, solve_for_shape
+from skauc.sparse.refinement import Refined, refine, solve_for_shape
 from skauc.sparse.selection import make_selector
+from skauc.sparse.shapes import Shape
 from skauc.sparse.state import DescentStep, FitState, Path
 from skauc.support import cached_property
 
@@ -106,6 +108,7 @@ class Workspace:
             n_candidates=parameters.selection.n_candidates,
             minimise=self.minimise,
             random_state=self._random_state,
+            with_ridges=parameters.shapes == "ridge",
         )
 
     def __exit__(self, *exception) -> None:
@@ -129,7 +132,7 @@ class Workspace:
     def open(self, rows: TrainingData, held_out: Chosen | None) -> None:
         """Close the engine, and open one for other rows, of which some are held out."""
         self._stack.close()
-        engine = self._open_engine(rows, capacity=self._capacity)
+        engine = self._open_engine(rows, capacity=self._capacity, focus=self.plan.parameters.focus)
         self._stack.enter_context(engine)
         if self.plan.linear is not None:
             linear = self.plan.linear
@@ -150,7 +153,9 @@ class Workspace:
         """Return the state of a fit that has found nothing."""
         linear = self.plan.linear
         n_linear = 0 if linear is None else linear.n_columns
-        basis = Basis(self.plan.kernels, self._capacity, self.engine.precision, n_linear)
+        n_scales = self.engine.n_features if self.plan.parameters.is_shaped else None
+        precision = self.engine.precision
+        basis = Basis(self.plan.kernels, self._capacity, precision, n_linear, n_scales)
         return FitState(basis, np.zeros(n_linear))
 
     def resume(self, state: FitState, done: Sequence[Stage]) -> FitState:
@@ -164,15 +169,19 @@ class Workspace:
         return state
 
     def adopt(self, state: FitState, found: Refined) -> tuple[FitState, Point]:
-        """Replace the centres and scales of the basis, and solve for the coefficients."""
-        found = replace(found, shape=found.shape.rounded())
+        """Replace the shape of the basis, and solve for the coefficients."""
         basis = state.basis
+        found = replace(found, shape=found.shape.rounded(_narrowest(basis)))
         solved, point = solve_for_shape(self.objective, basis, found, self.minimise)
         assert solved.factor is not None  # it is known once a shape is solved for
         scales = solved.shape.scales
         kernels = [replace(as_rbf(kernel), scales=scales) for kernel in basis.kernels]
         centres = same_format(solved.shape.centres, basis.centres)
-        basis = basis.reshaped(kernels, centres, solved.factor)
+        if solved.shape.metric is None:
+            kernel: Kernel = replace(as_rbf(basis.kernel()), scales=scales)
+        else:
+            kernel = replace(as_shaped(basis.kernel()), metric=solved.shape.metric)
+        basis = basis.reshaped(kernels, kernel, centres, solved.factor)
         generation = state.generation + 1
         return replace(state, basis=basis, weights=point.weights, generation=generation), point
 
@@ -320,7 +329,12 @@ class MoveTo:
         assert work.sample is not None  # there are hard rows only where there is a sample
         size = min(self.size, max(state.models))
         hard = work.held_out.hard_sample(
-            work.pool, state.models[size], work.sample, work.sample.n_rows, number=size
+            work.pool,
+            state.models[size],
+            work.sample,
+            work.sample.n_rows,
+            number=size,
+            focus=work.plan.parameters.focus,
         )
         work.open(hard, work.validation_rows)
 
@@ -345,9 +359,17 @@ class Finish:
         return state
 
 
+def _narrowest(basis: Basis) -> float:
+    """Return the largest gamma of the kernels."""
+    return max(float(as_rbf(kernel).gamma) for kernel in basis.kernels)
+
+
 def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
     """Return a basis and its weights in the form that refinement starts from."""
     scales, centres = as_rbf(basis.kernels[0]).scales, basis.centres
     dense = centres.toarray() if is_sparse(centres) else centres
-    shape = Shape(dense.astype(np.float64), np.ones(centres.shape[1]) if scales is None else scales)
+    scales = np.ones(centres.shape[1]) if scales is None else scales
+    kernel = basis.kernel()
+    metric = kernel.metric if isinstance(kernel, ShapedRBF) else None
+    shape = Shape(dense.astype(np.float64), scales, metric)
     return Refined(shape, weights[: basis.n_linear], basis.coef(weights))

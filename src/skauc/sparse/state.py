@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -39,6 +39,12 @@ class Path:
     records: tuple[PathRecord, ...]
     size: int
 
+    def lowered(self, by: float) -> Path:
+        """Return the path with lower scores."""
+        models = {n: replace(m, intercept=m.intercept - by) for n, m in self.models.items()}
+        records = (replace(record, model=models[record.n_basis]) for record in self.records)
+        return Path(models, tuple(records), self.size)
+
     def attributes(self) -> dict:
         """Return the fitted attributes of the model of the size to keep."""
         return path_attributes(self.models, list(self.records), self.size)
@@ -73,6 +79,8 @@ def path_attributes(models: dict[int, Model], records: list[PathRecord], size: i
         "scaling_": model.scaling,
         "gamma_": getattr(model.kernel, "gamma", None),
         "length_scales_": np.ones(n_features) if scales is None else 1.0 / scales,
+        "metric_": getattr(model.kernel, "metric", None),
+        "is_ridge_": getattr(model.kernel, "is_ridge", np.zeros(size, bool)),
         "n_iter_": sum(record.n_iter for record in path),
         "path_": path,
         "_models": {n: models[n] for n in sorted(models) if n <= size},

@@ -2,6 +2,7 @@
 
 from skauc.validation.labels import (
     check_class_weights,
+    check_groups,
     check_no_negative_weight,
     check_number_of_classes,
     check_pair_weight,
@@ -18,6 +19,7 @@ from skauc.validation.parameters import (
     check_n_jobs,
     check_positive,
     check_refine,
+    check_scoring,
     check_verbose,
     is_finite,
     is_number,
@@ -45,6 +47,7 @@ __all__ = [
     "check_column",
     "check_features",
     "check_fraction",
+    "check_groups",
     "check_integer",
     "check_n_jobs",
     "check_no_negative_weight",
@@ -55,6 +58,7 @@ __all__ = [
     "check_refine",
     "check_rows",
     "check_scored",
+    "check_scoring",
     "check_verbose",
     "check_weights",
     "is_finite",

@@ -27,6 +27,23 @@ def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
         )
 
 
+def check_groups(groups, n_rows: int) -> np.ndarray | None:
+    """Return the group of each row, or None if there are no groups."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        raise InvalidDataError(
+            f"`groups` must have one value per row, shape ({n_rows},); got shape {groups.shape}."
+        )
+    if len(set(groups.tolist())) < 2:
+        raise InvalidDataError(
+            "`groups` must have at least two different groups, one to train on and one to test "
+            f"on; got only {groups[0]!r}. Leave it out to split the rows at random."
+        )
+    return groups
+
+
 def check_weights(sample_weight, X) -> np.ndarray:
     """Return one weight per row, none of them negative."""
     if sample_weight is not None and not np.asarray(sample_weight).any():

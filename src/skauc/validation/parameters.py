@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.metrics import get_scorer_names
 
 from skauc.exceptions import InvalidParameterError
 
@@ -105,6 +106,17 @@ def check_choice(name: str, value, choices: Iterable[str]) -> str:
         words = ", ".join(repr(choice) for choice in choices)
         raise InvalidParameterError(f"`{name}` must be one of {words}; got {value!r}.")
     return value
+
+
+def check_scoring(scoring) -> None:
+    """Raise an error unless ``scoring`` is None, a name of scikit-learn or a callable."""
+    if scoring is None or callable(scoring):
+        return
+    if not isinstance(scoring, str) or scoring not in get_scorer_names():
+        raise InvalidParameterError(
+            "`scoring` must be None, a scorer or the name of one, such as 'roc_auc' or "
+            f"'average_precision'; got {scoring!r}. See sklearn.metrics.get_scorer_names()."
+        )
 
 
 def is_sequence(value) -> bool:

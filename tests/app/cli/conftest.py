@@ -44,7 +44,7 @@ def customers(tmp_path_factory):
     table = Customers(folder, frame)
     frame[:500].to_csv(table.train, index=False)
     frame[500:].to_csv(table.test, index=False)
-    options = ("--no-tune", "--n-basis", 8, "--jobs", 1, "-o", table.model)
+    options = ("--effort", "quick", "--n-basis", 8, "--jobs", 1, "-o", table.model)
     answer = run("fit", table.train, "--target", "churned", *options)
     assert answer.code == 0, answer.err
     return table

@@ -8,8 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from program import run
+from sklearn.pipeline import make_pipeline
 
-QUICK = ("--no-tune", "--n-basis", 2, "--jobs", 1)
+from skauc import SparseKernelAUC
+from skauc.persistence import save_model
+from skauc.preprocessing import TablePreprocessor
+
+QUICK = ("--effort", "quick", "--n-basis", 2, "--jobs", 1)
 
 
 def good(n_rows=60):
@@ -142,15 +147,18 @@ def test_a_threshold_that_is_no_probability(command, customers):
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 def test_a_threshold_for_scores_that_looks_like_a_probability(command, tmp_path):
-    good().to_csv(tmp_path / "t.csv", index=False)
-    table, model = tmp_path / "t.csv", tmp_path / "m.skauc"
-    assert run("fit", table, "--target", "Bought", *QUICK, "--no-calibrate", "-o", model).code == 0
-    answer = run(command, model, table, "--threshold", 0.5)
+    frame = good()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table, path = tmp_path / "t.csv", tmp_path / "m.skauc"
+    ranker = make_pipeline(TablePreprocessor(), SparseKernelAUC(2))
+    features, bought = frame.drop(columns="Bought"), frame.Bought
+    save_model(ranker.fit(features, bought), path, summary={"target": "Bought"})
+    answer = run(command, path, table, "--threshold", 0.5)
     assert answer.code == 0
     assert "--threshold 0.5 is a score here and not a probability" in answer.err
     assert "The model's own threshold is 0." in answer.err
     for threshold in (0, -0.5, 2):
-        assert "--threshold" not in run(command, model, table, "--threshold", threshold).err
+        assert "--threshold" not in run(command, path, table, "--threshold", threshold).err
 
 
 def test_an_output_that_exists_is_replaced_by_force_alone(tmp_path):

@@ -62,7 +62,7 @@ def test_a_model_compared_with_itself_and_with_a_smaller_one(customers):
     assert same["test"]["p_value"] == 1
     assert same["same_label"] == same["shared_top"] == 1
     smaller, page = customers.folder / "smaller.skauc", customers.folder / "compared.html"
-    options = ("--no-tune", "--n-basis", 1, "--jobs", 1, "-o", smaller)
+    options = ("--effort", "quick", "--n-basis", 1, "--jobs", 1, "-o", smaller)
     assert run("fit", customers.train, "--target", "churned", *options).code == 0
     answer = run("compare", customers.model, smaller, customers.test, "-o", page)
     assert answer.code == 0, answer.err

@@ -14,7 +14,7 @@ from skauc import inspect_model, load_model
 from skauc.app.tables import read_table
 from skauc.exceptions import ModelFileError
 
-QUICK = ("--no-tune", "--n-basis", 4, "--jobs", 1)
+QUICK = ("--effort", "quick", "--n-basis", 4, "--jobs", 1)
 
 
 def tumours(n_rows=200):
@@ -94,19 +94,28 @@ def test_weights_count_as_repetition_in_the_figures(tmp_path):
     frame = tumours().assign(w=1.0)
     frame.loc[::3, "w"] = 3.0
     frame.to_csv(tmp_path / "t.csv", index=False)
-    options = ("--weights", "w", *QUICK, "--no-calibrate", "--json")
+    options = ("--weights", "w", *QUICK, "--json")
     answer = run("fit", tmp_path / "t.csv", "--target", "target", *options, "-o", tmp_path / "m")
     own = answer.json["test"]["own_threshold"]
     assert own["true_positives"] + own["false_negatives"] > answer.json["test"]["positives"]
 
 
-def test_scores_without_probabilities(tmp_path):
-    tumours().to_csv(tmp_path / "t.csv", index=False)
-    path = tmp_path / "m.skauc"
-    run("fit", tmp_path / "t.csv", "--target", "target", *QUICK, "--no-calibrate", "-o", path)
-    assert not hasattr(load_model(path), "predict_proba")
-    answer = run("predict", path, tmp_path / "t.csv")
-    assert answer.out.splitlines()[0] == "score,label"
+def test_the_last_rows_and_whole_groups_are_tested_on(tmp_path):
+    frame = tumours(200).assign(day=np.arange(200) // 2, clinic=np.arange(200) % 17)
+    table = tmp_path / "t.csv"
+    frame.to_csv(table, index=False)
+    options = ("--target", "target", *QUICK, "--json", "--force", "-o", tmp_path / "m.skauc")
+    by_time = run("fit", table, *options, "--time", "day").json
+    assert by_time["summary"]["test_rows"] == 40
+    assert by_time["test"]["positives"] == (frame.target[160:] == "yes").sum()
+    assert "day" in {column["name"] for column in by_time["columns"]}
+    by_group = run("fit", table, *options, "--group", "clinic").json
+    assert "clinic" in by_group["summary"]["left_out"]
+    assert by_group["test"]["positives"] != by_time["test"]["positives"]
+    answer = run("fit", table, "--target", "target", "--time", "target")
+    assert answer.code == 2
+    assert "must be a column of dates or numbers; it has values like" in answer.err
+    assert "no column 'dya'" in run("fit", table, "--target", "target", "--time", "dya").err
 
 
 def write_libsvm(frame, path):
@@ -165,8 +174,7 @@ def test_few_rows_of_a_class_are_fitted_and_not_tested(tmp_path):
     words = ("fit", tmp_path / "t.csv", "--target", "y", "--n-basis", 2, "--jobs", 1)
     answer = run(*words, "-o", tmp_path / "m.skauc")
     assert answer.code == 0
-    assert "The smaller class has 4 rows, too few to tune on: defaults were used." in answer.err
-    assert "The smaller class has 4 rows, too few for probabilities." in answer.err
+    assert "The smaller class has 4 rows. The settings and the probabilities rest on" in answer.err
     assert "so there is no test AUC" in answer.err
     answer = run(*words, "-o", tmp_path / "n.skauc", "--report", tmp_path / "r.html")
     assert answer.code == 2
@@ -252,8 +260,8 @@ def test_a_long_fit_says_how_long_it_takes(tmp_path, monkeypatch):
     first, second, *_ = answer.err.splitlines()
     assert first.startswith("Positive label: target = yes, ")
     assert re.match(r"Choosing the settings by cross-validation takes about \d+ s\.", second)
-    assert "--quick skips the search" in second
-    answer = run("fit", tmp_path / "t.csv", "--target", "target", "--quick")
+    assert "--effort quick takes a fifth of the time" in second
+    answer = run("fit", tmp_path / "t.csv", "--target", "target", "--effort", "quick")
     assert answer.err == "skauc: Interrupted. Nothing was written.\n"
 
 

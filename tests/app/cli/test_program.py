@@ -78,24 +78,6 @@ def test_interrupted_before_there_is_a_model(tmp_path):
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
-INTERRUPTING = """
-import os, signal, sys
-from skauc.app.cli import main, progress as _progress, fit
-
-class Interrupt(_progress.Tick):
-    def __call__(self, estimator, n_done, n_tasks):
-        if n_done == 3: os.kill(os.getpid(), signal.SIGINT)
-
-from contextlib import contextmanager
-@contextmanager
-def watch(stage, n_tasks=None):
-    yield (Interrupt(_progress.StageProgress(stage)),) if n_tasks else ()
-
-fit.watch = watch
-main()
-"""
-
-
 def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
 
@@ -110,30 +92,13 @@ def interrupt(*args, **kwargs):
 def test_interrupted_after_the_fit(where, kept, customers, tmp_path, monkeypatch):
     monkeypatch.setattr(where, interrupt)
     path = tmp_path / "m.skauc"
-    options = ("--no-tune", "--no-calibrate", "--n-basis", 2, "--jobs", 1, "-o", path)
+    options = ("--effort", "quick", "--n-basis", 2, "--jobs", 1, "-o", path)
     report = ("--report", tmp_path / "r.html")
     answer = run("fit", customers.train, "--target", "churned", *options, *report)
     assert answer.code == 130
     assert kept in answer.err
     assert os.listdir(tmp_path) == ["m.skauc"]
-    assert load_model(path)[-1].n_basis_ == 2
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
-def test_interrupted_with_a_model_at_hand(tmp_path):
-    """Ctrl-C after the third centre: the model of that size is in the file, and says so."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
-    X.assign(y=X.a + X.b**2 > 1.5).to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", "t.csv", "--target", "y", "--no-tune", "--n-basis", "64", "--jobs", "1")
-    answer = subprocess.run(
-        [sys.executable, "-c", INTERRUPTING, *words], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert answer.returncode == 130, answer.stderr
-    message = "skauc: Interrupted. The best model so far is in t.skauc.\n"
-    assert answer.stderr.endswith(message)
-    assert 1 <= load_model(tmp_path / "t.skauc")[-1].n_basis_ < 64
-    assert "the training was interrupted" in run("inspect", tmp_path / "t.skauc").out
+    assert load_model(path).estimator_[-1].n_basis_ == 2
 
 
 TUNING = """

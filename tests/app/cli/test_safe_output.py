@@ -11,7 +11,7 @@ from skauc.app.cli.output import print_json, print_table, say, tell
 from skauc.app.cli.text import printable, without_formula
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07[/bold] [link=x]income[usd] \u202eleft\x9b2J"
-QUICK = ("--no-tune", "--n-basis", 2, "--jobs", 1)
+QUICK = ("--effort", "quick", "--n-basis", 2, "--jobs", 1)
 
 
 def test_control_characters_become_escapes():

@@ -10,7 +10,7 @@ from program import run, run_binary
 
 from skauc import load_model
 
-QUICK = ("--no-tune", "--n-basis", 2, "--jobs", 1)
+QUICK = ("--effort", "quick", "--n-basis", 2, "--jobs", 1)
 
 
 @pytest.fixture(autouse=True)

@@ -85,7 +85,9 @@ def test_a_level_that_no_row_has_does_not_count():
 
 def test_rows_without_a_target_are_left_out():
     frame = FRAME.assign(gaps=[0, np.nan, None, 1])
-    with pytest.warns(UserWarning, match=r"missing in 2 of 4 rows, first in row 1\. These"):
+    with pytest.warns(
+        UserWarning, match=r"missing in 2 of 4 rows, first in row 2, counted from 1\. These"
+    ):
         table = split_target(frame, "gaps", weights="weight")
     assert table.X["age"].tolist() == [31, 40]
     assert table.y.tolist() == [False, True]
@@ -106,7 +108,11 @@ BAD = [
         "no column 'ID'. Did you mean 'id'",
     ),
     ({"target": "flag", "weights": "id"}, InvalidDataError, "'id' must be numbers; .* like 'a'"),
-    ({"target": "flag", "weights": "minus"}, InvalidDataError, "at least 0; got -1.0 in row 2"),
+    (
+        {"target": "flag", "weights": "minus"},
+        InvalidDataError,
+        "at least 0; got -1.0 in row 3, counted from 1",
+    ),
 ]
 
 

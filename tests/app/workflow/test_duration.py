@@ -24,8 +24,11 @@ def test_the_estimate_is_near_what_was_measured(n_rows, seconds):
     assert seconds / 1.6 < found < 1.6 * seconds
 
 
-def test_no_search_and_fewer_centres_take_less():
+def test_less_effort_and_fewer_centres_take_less():
     recipe = Recipe(n_jobs=1)
-    assert estimate_seconds(3000, replace(recipe, tune=False)) == 0
-    assert estimate_seconds(3000, replace(recipe, n_basis=8)) < estimate_seconds(3000, recipe) / 4
-    assert estimate_seconds(10**7, recipe) == estimate_seconds(10**4, recipe)
+    seconds = estimate_seconds(3000, recipe)
+    assert estimate_seconds(3000, replace(recipe, effort="quick")) < seconds / 4
+    assert estimate_seconds(3000, replace(recipe, effort="thorough")) > 2 * seconds
+    assert estimate_seconds(3000, replace(recipe, n_basis=8)) < seconds / 4
+    assert estimate_seconds(3000, replace(recipe, time_limit=1.0)) == 1.0
+    assert estimate_seconds(10**7, recipe) == estimate_seconds(10**5, recipe)

@@ -10,12 +10,12 @@ from sklearn.metrics import brier_score_loss
 
 from skauc.app.tables import LabelledTable
 from skauc.app.workflow import ModelFacts, Recipe, RowScorer, split_off_test, take_rows, train_model
-from skauc.app.workflow.calibration import calibrate
+from skauc.app.workflow.splitting import folds_in_time
 from skauc.exceptions import InvalidDataError
 from skauc.metrics import auc
-from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
+from skauc.sparse import SparseKernelAUCCV
 
-QUICK = Recipe(n_basis=8, tune=False, n_jobs=1)
+QUICK = Recipe(n_basis=8, effort="quick", n_jobs=1)
 
 
 def messy_table(n_rows=600, seed=0):
@@ -57,50 +57,76 @@ def test_probabilities_are_better_than_the_share_of_positives(trained):
 def test_the_threshold_is_that_of_the_scores(trained):
     result, test = trained
     rows = RowScorer(result.model)(test.X)
-    assert np.array_equal(rows.flagged, rows.scores > 0)
+    threshold = result.model.estimator_[-1].balanced_threshold_
+    assert np.array_equal(rows.flagged, rows.probabilities >= threshold)
+    assert 0.5 * test.y.mean() < rows.flagged.mean() < 0.6
     assert np.array_equal(rows.flagged, result.model.predict(test.X))
 
 
-def test_a_search_on_few_rows_is_the_model():
-    table = messy_table(150)
-    result = train_model(table, Recipe(n_basis=2, n_jobs=1, calibrate=False))
-    assert isinstance(result.model[-1], SparseKernelAUCCV)
-    assert result.chosen == result.model[-1].best_params_
-    assert result.n_tuned == 150
+def test_the_model_is_a_search_behind_the_preprocessor(trained):
+    result, _ = trained
+    ranker = result.model.estimator_[-1]
+    assert isinstance(ranker, SparseKernelAUCCV)
+    assert result.chosen == ranker.best_params_
+    assert result.cv_auc == ranker.best_score_ > 0.6
 
 
-def test_many_rows_are_tuned_on_a_part_and_fitted_as_a_whole(monkeypatch):
-    monkeypatch.setattr("skauc.app.workflow.training.MOST_TUNED", 300)
-    monkeypatch.setattr("skauc.app.workflow.calibration.ENOUGH_TO_HOLD_OUT", 600)
-    result = train_model(messy_table(1200), Recipe(n_basis=4, n_jobs=1))
-    ranker = RowScorer(result.model).opened.classifier
-    assert isinstance(ranker, SparseKernelAUC)
-    assert result.n_tuned == 300
-    assert ranker.n_basis_ == result.chosen["n_basis"] == 4
-    assert {name: getattr(ranker, name) for name in result.chosen} == result.chosen
-    assert result.cv_auc > 0.6
+def timed_table(n_rows=400):
+    times = np.random.RandomState(0).permutation(n_rows) // 4.0
+    return replace(messy_table(n_rows), times=times)
 
 
-def test_rows_to_calibrate_on_are_not_learnt_from(monkeypatch):
-    monkeypatch.setattr("skauc.app.workflow.calibration.ENOUGH_TO_HOLD_OUT", 600)
-    seen = []
-    fit = SparseKernelAUC.fit
+def test_test_rows_and_test_folds_are_later_than_training_rows():
+    table = timed_table()
+    parts = split_off_test(table, 0.2, seed=0)
+    assert len(parts.test.y) == 80
+    assert parts.train.times.max() < parts.test.times.min()
+    folds = folds_in_time(parts.train)
+    assert len(folds) == 5
+    for train, test in folds:
+        assert parts.train.times[train].max() <= parts.train.times[test].min()
+    result = train_model(parts.train, QUICK)
+    assert result.model.estimator_[-1].n_splits_ == 5
+    assert result.model.estimator_[-1].cv is None
 
-    def listen(self, X, y, sample_weight=None):
-        seen.append(len(y))
-        return fit(self, X, y, sample_weight)
 
-    monkeypatch.setattr(SparseKernelAUC, "fit", listen)
-    train_model(messy_table(1000), QUICK)
-    assert seen == [900]
+def test_groups_are_in_one_part(monkeypatch):
+    table = replace(messy_table(400), groups=np.arange(400) // 7)
+    parts = split_off_test(table, 0.25, seed=0)
+    assert not set(parts.test.groups) & set(parts.train.groups)
+    assert abs(len(parts.test.y) - 100) < 20
+    fitted = []
+
+    def listen(self, X, y, sample_weight=None, groups=None):
+        fitted.append(groups)
+        return fit(self, X, y, sample_weight, groups)
+
+    fit = SparseKernelAUCCV.fit
+    monkeypatch.setattr(SparseKernelAUCCV, "fit", listen)
+    train_model(parts.train, QUICK)
+    assert fitted[0] is parts.train.groups
 
 
-def test_a_model_that_ranks_unseen_rows_upside_down_gives_no_probabilities():
+def test_a_split_by_time_that_cannot_be_made():
+    table = messy_table(60)
+    with pytest.raises(InvalidDataError, match="All rows have the same time"):
+        split_off_test(replace(table, times=np.zeros(60)), 0.2, seed=0)
+    first = np.argsort(~table.y, kind="stable")
+    times = np.empty(60)
+    times[first] = np.arange(60)
+    with pytest.raises(InvalidDataError, match="The test rows lack one of the classes"):
+        split_off_test(replace(table, times=times), 0.2, seed=0)
+    with pytest.raises(InvalidDataError, match="cannot be split by time"):
+        folds_in_time(replace(table, times=times))
+
+
+def test_dates_without_a_split_by_time_are_mentioned():
     table = messy_table(200)
-    pipeline = train_model(table, replace(QUICK, calibrate=False)).model
-    found = calibrate(pipeline, table, replace(table, y=~table.y), seed=0)
-    assert found.model is pipeline
-    assert "ranked no better than by chance" in found.note
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(200), unit="D")
+    table = replace(table, X=table.X.assign(day=days))
+    assert "day), and its rows were split at random" in train_model(table, QUICK).notes[-1]
+    timed = replace(table, times=np.arange(200.0))
+    assert not any("random" in note for note in train_model(timed, QUICK).notes)
 
 
 def test_weights_reach_the_fit_and_the_calibration():
@@ -111,31 +137,17 @@ def test_weights_reach_the_fit_and_the_calibration():
     assert not np.allclose(first, second)
 
 
-def test_an_interrupt_while_calibrating_keeps_the_model(monkeypatch):
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("skauc.app.workflow.training.calibrate", interrupt)
-    result = train_model(messy_table(200), QUICK)
-    assert result.is_interrupted
-    assert result.notes == ("It gives no probabilities.",)
-    assert RowScorer(result.model)(messy_table(50).X).probabilities is None
-
-
 def test_an_interrupt_while_tuning_keeps_the_best_so_far(monkeypatch):
     fit = SparseKernelAUCCV.fit
 
-    def interrupted(self, *rows):
-        fit(self, *rows)
+    def interrupted(self, *rows, **groups):
+        fit(self, *rows, **groups)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skauc.app.workflow.training.MOST_TUNED", 150)
     monkeypatch.setattr(SparseKernelAUCCV, "fit", interrupted)
-    result = train_model(messy_table(300), Recipe(n_basis=2, n_jobs=1))
+    result = train_model(messy_table(300), QUICK)
     assert result.is_interrupted
-    assert result.n_tuned == 150
-    assert "best settings found before" in result.notes[0]
-    assert "a sample of 150 rows" in result.notes[1]
+    assert "best settings found before" in result.notes[-1]
     assert RowScorer(result.model)(messy_table(50).X).scores.std() > 0
 
 

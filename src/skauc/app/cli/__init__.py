@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from skauc.app.cli.signals import exit_code_of_interrupt, install_handlers, leave
+from skauc.app.cli.signals import exit_code_of_interrupt, ignore_signals, install_handlers, leave
 
 TYPER_INTERRUPTED = 130
 
@@ -33,6 +33,7 @@ def main() -> None:
         # Typer ends with 130 after any interrupt outside of a command.
         if end.code in (TYPER_INTERRUPTED, exit_code_of_interrupt()):
             leave(exit_code_of_interrupt())
+        ignore_signals()
         raise
     finally:
         gc.freeze()

@@ -19,6 +19,7 @@ from skauc.exceptions import (
     InvalidParameterError,
     MissingPackageError,
     ModelFileError,
+    interrupts,
 )
 
 WORK_FAILED, BAD_INPUT = 1, 2
@@ -46,7 +47,8 @@ def guarded(command: Callable) -> Callable:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: held.append(str(message))
             try:
-                answer = command(*args, **kwargs)
+                with interrupts():
+                    answer = command(*args, **kwargs)
                 for message in dict.fromkeys(held):  # after an error, only the error is printed
                     warn(message)
                 return answer

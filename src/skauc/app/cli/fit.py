@@ -58,19 +58,32 @@ def fit(
         typer.Option(metavar="COL", help="A column to read as dates; repeatable."),
     ] = None,
     weights: Weights = None,
-    n_basis: Annotated[
-        int, typer.Option(min=1, help="Number of centres; with tuning, the largest number.")
-    ] = 64,
-    tune: Annotated[
-        bool,
+    time_column: Annotated[
+        str | None,
         typer.Option(
-            "--tune/--no-tune",
-            " /--quick",
-            help="Choose the settings by cross-validation. --quick uses the defaults and takes "
-            "seconds.",
+            "--time",
+            metavar="COL",
+            help="A column of dates or numbers: test on the last rows, and tune on folds in time.",
         ),
-    ] = True,
-    calibrate: Annotated[bool, typer.Option(help="Add probabilities to the scores.")] = True,
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A column of groups, such as customers: no group is trained and tested on. It "
+            "is no feature.",
+        ),
+    ] = None,
+    n_basis: Annotated[int, typer.Option(min=1, help="The largest number of centres.")] = 64,
+    effort: Annotated[
+        str, typer.Option(help="How much to try: quick, default or thorough.")
+    ] = "default",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, callback=finite, metavar="SECONDS", help="End the search after this time."
+        ),
+    ] = None,
     test: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="A table of test rows, instead of a part of TABLE."),
@@ -110,7 +123,9 @@ def fit(
     output = Path(_stem(table) + ".skauc") if output is None else output
     check_outputs(output, report, force=force, json=json, is_binary=is_standard_output(output))
     from skauc.app.workflow import ModelFacts, Recipe, train_model
+    from skauc.sparse.grid import EFFORTS
     from skauc.unwrapping import first_step
+    from skauc.validation import check_choice
 
     started = time.perf_counter()
     kinds = {
@@ -118,14 +133,16 @@ def fit(
         "category": tuple(category or ()),
         "date": tuple(date or ()),
     }
-    source = _Source(table, test, target, positive, tuple(drop or ()), weights, format, kinds)
+    check_choice("effort", effort, EFFORTS)
+    columns = {"weights": weights, "time": time_column, "group": group}
+    source = _Source(table, test, target, positive, tuple(drop or ()), columns, format, kinds)
     parts = source.read(test_share, seed)
     if report is not None and parts.test is None:
         raise InvalidParameterError(
             "A report needs test rows, and none were set aside. Pass a table with --test."
         )
     facts = ModelFacts.from_table(parts.train, target, source.left_out)
-    recipe = Recipe(n_basis, tune, calibrate, engine, jobs, seed, **kinds)
+    recipe = Recipe(n_basis, effort, time_limit, engine, jobs, seed, **kinds)
     if not json:
         announce(parts, facts, recipe)
     trained = train_model(parts.train, recipe, watch, _check_columns if json else _show_columns)
@@ -170,14 +187,15 @@ class _Source:
     target: str
     positive: str | None
     drop: tuple[str, ...]
-    weights: str | None
+    columns: dict[str, str | None]
     format: str | None
     kinds: dict[str, tuple[str, ...]]
 
     @property
     def left_out(self) -> list[str]:
         """Columns that are not features, besides the target."""
-        return [*([] if self.weights is None else [self.weights]), *self.drop]
+        named = (self.columns[name] for name in ("weights", "group"))
+        return [*(name for name in named if name is not None), *self.drop]
 
     def read(self, share: float, seed: int) -> TableParts:
         """Read the training rows and the test rows."""
@@ -197,14 +215,14 @@ class _Source:
                 frame,
                 self.target,
                 positive=self.positive,
-                drop=self.left_out,
-                weights=self.weights,
+                drop=self.drop,
+                **self.columns,
             )
             if self.test is None:
                 return split_off_test(labelled, share, seed)
             facts = ModelFacts.from_table(labelled, self.target, self.left_out)
             test = read_table(self.test, kinds=_reading_kinds(labelled.X))
-            return TableParts(labelled, facts.split(test, self.target, self.weights))
+            return TableParts(labelled, facts.split(test, self.target, self.columns["weights"]))
 
     @property
     def _known_kinds(self) -> dict[str, str]:
@@ -262,7 +280,6 @@ def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None)
         "test_positives": 0 if parts.test is None else int(parts.test.y.sum()),
         "test_auc": None if auc is None else auc.auc,
         "test_auc_interval": None if auc is None else [auc.low, auc.high],
-        "tuned_rows": trained.n_tuned,
         "cv_auc": trained.cv_auc,
         "chosen": trained.chosen,
         "notes": list(trained.notes),

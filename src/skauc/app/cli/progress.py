@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 
 from skauc.app.cli.output import duration, say
+from skauc.exceptions import interrupts
 
 # Seconds between two lines where there is no terminal, at first and at most.
 LINE_SECONDS = 5.0
@@ -129,7 +130,7 @@ class Tick:
 def watch(stage: str, n_tasks: int | None = None) -> Iterator[tuple[Tick, ...]]:
     """Show a stage while it lasts; yield the callbacks that report to it."""
     state = StageProgress(stage, n_tasks)
-    with _shown(state) as show:
+    with interrupts(), _shown(state) as show:
         yield (Tick(state, show),)
 
 

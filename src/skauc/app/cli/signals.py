@@ -20,29 +20,54 @@ MOST_CLEAN_UP = 10.0
 # Seconds after which a signal that came during an import is looked at again.
 LATER = 0.02
 
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+
+_HAS_TIMER = hasattr(signal, "setitimer")  # Windows has none
+
 _received: list[int] = []
 
 
 def install_handlers() -> None:
     """Turn SIGINT, SIGTERM and SIGHUP into a KeyboardInterrupt, unless they are ignored."""
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) in usual:
+    for number in _SIGNALS:
+        if signal.getsignal(number) in usual:
             signal.signal(number, _interrupt)
+    sys.unraisablehook = _raise_again
+
+
+def ignore_signals() -> None:
+    """Ignore signals from now on, because the work is done and its status is known."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    if _HAS_TIMER:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def _interrupt(number, frame) -> None:
-    if hasattr(signal, "setitimer"):  # Windows has none
+    if _HAS_TIMER:
         if _is_importing(frame):
-            signal.signal(signal.SIGALRM, lambda _, frame: _interrupt(number, frame))
-            signal.setitimer(signal.ITIMER_REAL, LATER)
+            _interrupt_later(number)
             return
         signal.setitimer(signal.ITIMER_REAL, 0.0)  # no other one waits any more
     _received.append(number)
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)  # a second one must not cut the clean-up short
     raise KeyboardInterrupt
+
+
+def _interrupt_later(number: int) -> None:
+    signal.signal(signal.SIGALRM, lambda _, frame: _interrupt(number, frame))
+    signal.setitimer(signal.ITIMER_REAL, LATER)
+
+
+def _raise_again(unraisable) -> None:
+    """Interrupt once more: Python prints errors in destructors and callbacks, and goes on."""
+    if _HAS_TIMER and _received and issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _interrupt_later(_received.pop())
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _is_importing(frame) -> bool:
@@ -74,7 +99,7 @@ def leave(code: int) -> NoReturn:
     forever, libraries in C++ that are interrupted while they start threads abort the process when
     they are unloaded, and CPython may end with SIGINT, whatever the code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_signals()
     end_workers()
     watchdog = Timer(MOST_CLEAN_UP, os._exit, [code])
     watchdog.daemon = True

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.preprocessing.kinds import find_type, read_column
 from skauc.preprocessing.names import check_column_name, listed
 
 
@@ -27,16 +28,29 @@ class LabelledTable:
         The weights of the rows, if there are any.
     labels : tuple
         The values of the target that stand for False and for True.
+    times : ndarray of shape (n_samples,) or None
+        When each row was recorded, as a number, if the table is split by time.
+    groups : ndarray of shape (n_samples,) or None
+        The group of each row, as a number, if the table is split by groups.
     """
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
     labels: tuple
+    times: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
 
 def split_target(
-    frame, target: str, *, positive=None, drop: Sequence[str] = (), weights: str | None = None
+    frame,
+    target: str,
+    *,
+    positive=None,
+    drop: Sequence[str] = (),
+    weights: str | None = None,
+    time: str | None = None,
+    group: str | None = None,
 ) -> LabelledTable:
     """Split a table into features, labels and weights.
 
@@ -55,11 +69,16 @@ def split_target(
         Columns that are not features.
     weights : str, default=None
         Name of the column with the weights of the rows.
+    time : str, default=None
+        Name of the column, of dates or numbers, by which the rows are ordered. It stays a feature.
+    group : str, default=None
+        Name of the column with the groups of rows that belong together. It is no feature. A row
+        without a value is a group of its own.
 
     Returns
     -------
     table : LabelledTable
-        With ``X``, ``y``, ``weights`` and ``labels``.
+        With ``X``, ``y``, ``weights``, ``labels``, ``times`` and ``groups``.
 
     See Also
     --------
@@ -74,8 +93,8 @@ def split_target(
     >>> table.y.tolist(), table.labels
     ([False, True, False], ('no', 'yes'))
     """
-    not_features = [target, *drop, *([] if weights is None else [weights])]
-    for name in not_features:
+    not_features = [target, *drop, *(name for name in (weights, group) if name is not None)]
+    for name in not_features + ([] if time is None else [time]):
         check_column_name(name, list(frame.columns))
     frame = _with_known_target(frame, target)
     negative, positive = _labels(frame[target], positive)
@@ -86,8 +105,14 @@ def split_target(
             "Pass a table with at least one more column."
         )
     y = (frame[target] == positive).to_numpy(dtype=bool)
-    row_weights = None if weights is None else _check_weights(frame[weights])
-    return LabelledTable(X, y, row_weights, (negative, positive))
+    return LabelledTable(
+        X,
+        y,
+        None if weights is None else _check_weights(frame[weights]),
+        (negative, positive),
+        None if time is None else _times(frame[time]),
+        None if group is None else _groups(frame[group]),
+    )
 
 
 def is_positive_ambiguous(column) -> bool:
@@ -133,7 +158,8 @@ def _with_known_target(frame, target: str):
         return frame
     warnings.warn(
         f"The target {target!r} is missing in {np.count_nonzero(missing):,} of {len(frame):,} "
-        f"rows, first in row {int(np.argmax(missing))}. These rows are left out.",
+        f"rows, first in row {int(np.argmax(missing)) + 1}, counted from 1. These rows are left "
+        "out.",
         stacklevel=3,
     )
     known = frame[~missing]
@@ -179,6 +205,32 @@ def _sorted_labels(labels: list) -> tuple:
     return smaller, larger
 
 
+def _times(column) -> np.ndarray:
+    """Return times as numbers that grow with time."""
+    found = find_type(column)
+    if found is None or found.kind not in ("date", "numeric"):
+        kind = "only missing values" if found is None else f"values like {column.iloc[0]!r}"
+        raise InvalidDataError(
+            f"The time {column.name!r} must be a column of dates or numbers; it has {kind}. "
+            "Choose another column."
+        )
+    read = read_column(column, found)
+    if read.missing.any():
+        row = int(np.argmax(read.missing))
+        raise InvalidDataError(
+            f"The time {column.name!r} is missing or cannot be read in row {row}, "
+            f"{column.iloc[row]!r}. Remove such rows, or choose another column."
+        )
+    return read.values
+
+
+def _groups(column) -> np.ndarray:
+    """Return a number per group; rows without a value are groups of their own."""
+    codes, names = column.factorize()
+    alone = codes < 0
+    return np.where(alone, len(names) + np.cumsum(alone), codes)
+
+
 def _check_weights(column) -> np.ndarray:
     try:
         weights = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -192,6 +244,6 @@ def _check_weights(column) -> np.ndarray:
         row = int(np.argmax(wrong))
         raise InvalidDataError(
             f"The weights {column.name!r} must be finite and at least 0; got {weights[row]} in "
-            f"row {row}. Use the weight 0 for rows that should not count."
+            f"row {row + 1}, counted from 1. Use the weight 0 for rows that should not count."
         )
     return weights

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 
-from skauc.app.workflow.training import MOST_TUNED, Recipe
-from skauc.sparse.estimator_cv import FEW_ROWS, REPEATS
+from skauc.app.workflow.training import Recipe
+from skauc.sparse.grid import EFFORTS, REPEATS
+from skauc.sparse.search import MOST_ROWS
+
+# Number of fits, compared with those of the default effort.
+_SHARES = {"quick": 0.2, "default": 1.0, "thorough": 3.0}
 
 
 def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
-    """Return about how many seconds a search takes; 0 without a search.
+    """Return about how many seconds a search takes.
 
     The number of columns matters little: the search costs grow with rows, folds and centres.
 
@@ -25,12 +29,11 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     seconds : float
         Within a factor of three, on a machine that does nothing else.
     """
-    if not recipe.tune:
-        return 0.0
     n_cores = os.cpu_count() or 1
     n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
-    n_tuned = min(n_rows, MOST_TUNED)
-    n_repeats = REPEATS if n_rows < FEW_ROWS else 1
-    # Seconds of one core that searches with 64 centres took: about fifty fits.
-    work = (2.4 + 0.003 * n_tuned) * n_repeats
-    return work * recipe.n_basis / 64 / min(n_jobs, n_cores)
+    effort = EFFORTS[recipe.effort]
+    n_repeats = REPEATS if n_rows < effort.few_rows else 1
+    # Seconds of one core that a default search with 64 centres took: about fifty fits.
+    work = (2.4 + 0.003 * min(n_rows, MOST_ROWS)) * n_repeats * _SHARES[recipe.effort]
+    seconds = work * recipe.n_basis / 64 / min(n_jobs, n_cores)
+    return seconds if recipe.time_limit is None else min(seconds, recipe.time_limit)

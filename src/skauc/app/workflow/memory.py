@@ -240,7 +240,7 @@ def _bin_names(known: Mapping) -> list[str]:
     edges = [_edge_text(edge, known.get("is_date", False)) for edge in known["edges"]]
     if not edges:
         return ["all values"]
-    between = [f"{low} to {high}" for low, high in pairwise(edges)]
+    between = [f"above {low} up to {high}" for low, high in pairwise(edges)]
     return [f"up to {edges[0]}", *between, f"above {edges[-1]}"]
 
 

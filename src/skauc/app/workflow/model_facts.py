@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class ModelFacts:
                 f"{table.labels[1]!r}; the model was fitted to {self.labels[0]!r} and "
                 f"{self.labels[1]!r}. Remove other rows, or name another column."
             )
-        return LabelledTable(self.features(table.X), table.y, table.weights, self.labels)
+        return replace(table, X=self.features(table.X), labels=self.labels)
 
 
 def _matching(label, frame, target: str):

@@ -1,30 +1,26 @@
-"""Train a model on a table: prepare, tune, fit, calibrate.
+"""Train a model on a table: prepare the columns, tune, fit.
 
-The model is ``Pipeline(TablePreprocessor, SparseKernelAUC or SparseKernelAUCCV)`` inside a
-`CalibratedClassifierCV`, which gives probabilities in the order of the scores, inside a
-`FixedThresholdClassifier`, which keeps the threshold of the pipeline: a probability of 0.5 is
-too high for rare events. Labels are False and True.
+The model is ``Pipeline(TablePreprocessor, SparseKernelAUCCV)`` inside a `FixedThresholdClassifier`:
+a probability of 0.5 is too high for rare events. Labels are False and True.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
 from skauc.app.tables import LabelledTable
-from skauc.app.workflow.calibration import Calibrated, calibrate, held_out_for_calibration
+from skauc.app.workflow.splitting import FEWEST_TO_TEST, folds_in_time, take_rows
 from skauc.preprocessing import TablePreprocessor
-from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
-from skauc.sparse.sampling import balanced_sample
-
-# Larger tables are tuned on a sample of this many rows, and then fitted to all rows.
-MOST_TUNED = 10_000
-N_FOLDS = 5
+from skauc.sparse import SparseKernelAUCCV
 
 Watch = Callable[..., AbstractContextManager]
 
@@ -41,15 +37,15 @@ class Recipe:
     Attributes
     ----------
     n_basis : int
-        Number of centres; with tuning, the largest number.
-    tune : bool
-        Whether to choose the parameters by cross-validation.
-    calibrate : bool
-        Whether to add probabilities.
+        The largest number of centres.
+    effort : str
+        As in `SparseKernelAUCCV`.
+    time_limit : float or None
+        As in `SparseKernelAUCCV`.
     engine : str
-        As in `SparseKernelAUC`.
+        As in `SparseKernelAUCCV`.
     n_jobs : int or None
-        As in `SparseKernelAUC`.
+        As in `SparseKernelAUCCV`.
     seed : int
         Random seed.
     numeric, category, date : tuple of str
@@ -57,8 +53,8 @@ class Recipe:
     """
 
     n_basis: int = 64
-    tune: bool = True
-    calibrate: bool = True
+    effort: str = "default"
+    time_limit: float | None = None
     engine: str = "auto"
     n_jobs: int | None = None
     seed: int = 0
@@ -73,14 +69,8 @@ class Trained:
 
     Attributes
     ----------
-    model : estimator
-        The fitted model; see the module for its parts.
-    chosen : dict
-        Parameters that tuning chose.
-    cv_auc : float or None
-        Their cross-validated AUC.
-    n_tuned : int
-        Number of rows that the parameters were tuned on.
+    model : FixedThresholdClassifier
+        The fitted model.
     notes : tuple of str
         What the user should know.
     is_interrupted : bool
@@ -88,11 +78,18 @@ class Trained:
     """
 
     model: Any
-    chosen: dict
-    cv_auc: float | None
-    n_tuned: int
     notes: tuple[str, ...] = ()
     is_interrupted: bool = False
+
+    @property
+    def chosen(self) -> dict:
+        """The parameters that tuning chose."""
+        return self.model.estimator_[-1].best_params_
+
+    @property
+    def cv_auc(self) -> float:
+        """Their cross-validated AUC, corrected for the choice."""
+        return self.model.estimator_[-1].best_score_
 
 
 def too_good_columns(table: LabelledTable) -> list[str]:
@@ -132,9 +129,6 @@ def train_model(
     trained : Trained
         The model. After an interrupt it is the best model so far, if there is one.
     """
-    learning, held_out = table, None
-    if recipe.calibrate:
-        learning, held_out = held_out_for_calibration(table, recipe.seed)
     preprocessor = TablePreprocessor(
         random_state=recipe.seed,
         numeric=recipe.numeric,
@@ -142,101 +136,66 @@ def train_model(
         date=recipe.date,
     )
     with watch("Preparing the columns"):
-        X = preprocessor.fit_transform(learning.X, learning.y)
+        X = preprocessor.fit_transform(table.X, table.y)
     if on_prepared is not None:
         on_prepared(preprocessor)
-    rows = replace(learning, X=X)
-    trained = _with_ranker(rows, recipe, watch)
-    pipeline = Pipeline([("table", preprocessor), ("ranker", trained.model)])
-    trained = replace(trained, model=pipeline)
-    if trained.is_interrupted or not recipe.calibrate:
-        return trained
-    try:
-        with watch("Calibrating"):
-            calibrated = calibrate(pipeline, learning, held_out, recipe.seed)
-    except KeyboardInterrupt:
-        return replace(trained, is_interrupted=True, notes=("It gives no probabilities.",))
-    return _with_probabilities(trained, calibrated)
-
-
-def _with_probabilities(trained: Trained, calibrated: Calibrated) -> Trained:
-    notes = trained.notes if calibrated.note is None else (*trained.notes, calibrated.note)
-    return replace(trained, model=calibrated.model, notes=notes)
-
-
-def _with_ranker(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
-    """Fit the last step of the pipeline, with a search if there are enough rows."""
-    n_fewest = min(np.count_nonzero(rows.y), np.count_nonzero(~rows.y))
-    untuned = SparseKernelAUC(
-        recipe.n_basis,
-        engine=recipe.engine,
-        n_jobs=recipe.n_jobs,
-        random_state=recipe.seed,
-    )
-    if not recipe.tune:
-        return _fitted(untuned, rows, Trained(None, {}, None, 0), watch)
-    if n_fewest < N_FOLDS:
-        note = f"The smaller class has {n_fewest} rows, too few to tune on: defaults were used."
-        return _fitted(untuned, rows, Trained(None, {}, None, 0, (note,)), watch)
-    if len(rows.y) <= MOST_TUNED:
-        return _search(rows, recipe, watch)
-    return _tuned_on_a_sample(untuned, rows, recipe, watch)
-
-
-def _search(rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
-    """Tune; after an interrupt keep the best model so far."""
     search = SparseKernelAUCCV(
         n_basis=recipe.n_basis,
+        effort=recipe.effort,
+        time_limit=recipe.time_limit,
+        cv=None if table.times is None else folds_in_time(table),
         engine=recipe.engine,
         n_jobs=recipe.n_jobs,
         random_state=recipe.seed,
     )
+    is_interrupted, notes = False, (*_notes_on_few(table), *_notes_on_dates(preprocessor, table))
     with watch("Tuning") as callbacks:
         search.set_callbacks(*callbacks)
-        is_interrupted = _is_interrupted(search, rows)
-    note = "It has the best settings found before the interrupt."
-    return Trained(
-        search.set_callbacks(),
-        search.best_params_,
-        search.best_score_,
-        len(rows.y),
-        (note,) if is_interrupted else (),
-        is_interrupted,
+        try:
+            search.fit(X, table.y, table.weights, groups=table.groups)
+        except KeyboardInterrupt:
+            if not hasattr(search, "n_basis_"):
+                raise
+            is_interrupted = True
+            notes = (*notes, "It has the best settings found before the interrupt.")
+    # The folds are not part of the model.
+    ranker = search.set_callbacks().set_params(cv=None)
+    pipeline = Pipeline([("table", preprocessor), ("ranker", ranker)])
+    return Trained(_with_threshold(pipeline, table), notes, is_interrupted)
+
+
+def _with_threshold(pipeline: Pipeline, table: LabelledTable) -> FixedThresholdClassifier:
+    """Return a model that flags rows above the balanced threshold of the ranker."""
+    fixed = FixedThresholdClassifier(
+        FrozenEstimator(pipeline),
+        threshold=pipeline[-1].balanced_threshold_,
+        response_method="predict_proba",
+    )
+    few = take_rows(table, np.array([np.argmin(table.y), np.argmax(table.y)]))
+    fixed.fit(few.X, few.y)
+    # As after a fit of the wrapper: the fitted pipeline inside, an unfitted one as parameter.
+    fixed.estimator_, fixed.estimator = pipeline, clone(pipeline)
+    return fixed
+
+
+def _notes_on_few(table: LabelledTable) -> tuple[str, ...]:
+    """Say what rests on few rows."""
+    n_fewest = int(min(np.count_nonzero(table.y), np.count_nonzero(~table.y)))
+    if n_fewest >= FEWEST_TO_TEST:
+        return ()
+    return (
+        f"The smaller class has {n_fewest} rows. The settings and the probabilities rest on them, "
+        "and are uncertain.",
     )
 
 
-def _is_interrupted(estimator, rows: LabelledTable) -> bool:
-    """Fit; return whether an interrupt ended the fit with a model."""
-    try:
-        estimator.fit(rows.X, rows.y, rows.weights)
-    except KeyboardInterrupt:
-        if not hasattr(estimator, "n_basis_"):
-            raise
-        return True
-    return False
-
-
-def _tuned_on_a_sample(untuned, rows: LabelledTable, recipe: Recipe, watch: Watch) -> Trained:
-    """Choose parameters on a part of the rows, then fit all rows with the full number of centres.
-
-    More rows justify more centres than the search chooses on a sample.
-    """
-    numbers = np.arange(len(rows.y))
-    sample = balanced_sample(rows.y, numbers, MOST_TUNED, np.random.RandomState(recipe.seed))
-    weights = None if rows.weights is None else rows.weights[sample]
-    part = replace(rows, X=rows.X[sample], y=rows.y[sample], weights=weights)
-    tuned = _search(part, recipe, watch)
-    if tuned.is_interrupted:
-        note = f"It is fitted to a sample of {len(sample):,} rows."
-        return replace(tuned, notes=(*tuned.notes, note))
-    chosen = {**tuned.chosen, "n_basis": recipe.n_basis}
-    ranker = untuned.set_params(**chosen)
-    return _fitted(ranker, rows, Trained(None, chosen, tuned.cv_auc, len(sample)), watch)
-
-
-def _fitted(ranker: SparseKernelAUC, rows: LabelledTable, trained: Trained, watch: Watch):
-    """Fit; after an interrupt keep the model reached."""
-    with watch("Fitting", ranker.n_basis) as callbacks:
-        ranker.set_callbacks(*callbacks)
-        is_interrupted = _is_interrupted(ranker, rows)
-    return replace(trained, model=ranker.set_callbacks(), is_interrupted=is_interrupted)
+def _notes_on_dates(step: TablePreprocessor, table: LabelledTable) -> tuple[str, ...]:
+    """Say that a random split of rows with dates may flatter."""
+    dates = [column["name"] for column in step.column_report_ if column["kind"] == "date"]
+    if not dates or table.times is not None:
+        return ()
+    return (
+        f"The table has dates ({', '.join(map(str, dates))}), and its rows were split at random. "
+        "If the model is to rank later rows, this test may flatter it: use --time to test on the "
+        "last rows.",
+    )

@@ -23,6 +23,7 @@ from skauc.engines.policy import SizePolicy
 from skauc.engines.tables import SharedStatistics, add_tables, share_statistics
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Rows
+from skauc.losses.focus import Focus
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +46,13 @@ class ClusterState:
 class ClusterEngine(Engine[ClusterState]):
     """Blocks of rows and columns as futures; see `skauc.engines.cluster`."""
 
-    def __init__(self, data: ClusterData, *, capacity: int, policy: SizePolicy):
+    def __init__(self, data: ClusterData, *, capacity: int, policy: SizePolicy, focus: Focus):
         self.pool = data.pool
         self.n_rows, self.n_features = data.n_rows, data.n_features
-        self._data, self._policy = data, policy
+        self._data, self._policy, self._focus = data, policy, focus
         dtype = policy.column_dtype(data.n_rows)
         self.precision = float(np.finfo(dtype).eps)
         self._room = {"capacity": capacity, "dtype": dtype}
-        self._block_ends = np.cumsum(data.block_rows)
         # Counts changes of columns and weights: a gradient on its way is of no use after one.
         self._n_changes = 0
         self._origin = 0.0
@@ -78,8 +78,9 @@ class ClusterEngine(Engine[ClusterState]):
         n_negative, n_positive, negative, positive = zip(*counts, strict=True)
         self._counting_ends = np.cumsum(n_negative), np.cumsum(n_positive)
         self.class_counts = sum(n_negative), sum(n_positive)
-        self.positive_weight = float(sum(positive))
-        self.negative_weight = float(sum(negative))
+        self.negative_weight, self.positive_weight = self._focus.counted(
+            float(sum(negative)), float(sum(positive))
+        )
 
     def find(self, of_class: int, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
         ends = self._counting_ends[of_class]
@@ -122,7 +123,7 @@ class ClusterEngine(Engine[ClusterState]):
     def _state(self, scores: list, n_columns: int) -> ClusterState:
         pool = self.pool
         parts = pool.each("tables", tasks.tabulate, self.blocks, scores, origin=self._origin)
-        shared = pool.total("tables", parts, add_tables, share_statistics)
+        shared = pool.total("tables", parts, add_tables, share_statistics, focus=self._focus)
         summary = pool.one("loss", _summarise, shared)
         gradient = self._answer(Gradient(n_columns), (scores, shared))
         *scores, shared, summary, gradient = pool.start([*scores, shared, summary, gradient])

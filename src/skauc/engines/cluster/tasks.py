@@ -51,11 +51,6 @@ class BlockRows:
     def __reduce__(self):
         return BlockRows, (self.data, self.policy, self.weights, self.held_out, self.device)
 
-    @property
-    def counting(self) -> np.ndarray:
-        """The rows that are in the loss."""
-        return np.flatnonzero(self.weights)
-
     @cached_property
     def block(self) -> Block:
         """The block of these rows without columns, on the device."""

@@ -20,6 +20,7 @@ from skauc.kernels import (
     Rows,
     is_sparse,
 )
+from skauc.shaped_rbf import CentredShapes, ShapedRBF
 
 TensorColumns = Callable[[torch.Tensor], torch.Tensor]
 
@@ -80,6 +81,49 @@ def _by_differences(centred: CentredRBF, device: str) -> TensorColumns:
         moved = (rows - origin) * root
         mode = "donot_use_mm_for_euclid_dist"
         return torch.cdist(moved, centres, compute_mode=mode).square_().mul_(-ratios).exp_()
+
+    return block
+
+
+@_columns.register
+def _(kernel: ShapedRBF, centres, dtype, device):
+    centred = CentredShapes.of(kernel, centres, dtype)
+    if centred.right is None:
+        return _shapes_by_differences(kernel, centred, device)
+    right = put(centred.right, device)
+    of_type, precise = right.dtype, np.result_type(centres, centred.right)
+    origin = put(centred.origin.astype(precise), device)
+    directions, offsets = (
+        put(part, device, of_type) for part in (centred.directions, centred.offsets)
+    )
+    round_ones, ridges = (
+        torch.as_tensor(part, device=device) for part in (centred.round_ones, centred.ridges)
+    )
+
+    def block(rows: torch.Tensor) -> torch.Tensor:
+        moved = (rows - origin).to(of_type)
+        left = torch.cat((moved, moved.square(), torch.ones_like(moved[:, :1])), dim=1)
+        if not len(ridges):
+            return (left @ right).exp_()
+        exponent = left.new_empty((len(rows), len(centres)))
+        exponent[:, round_ones] = left @ right
+        exponent[:, ridges] = (moved @ directions - offsets).square_().neg_()
+        return exponent.exp_()
+
+    return block
+
+
+def _shapes_by_differences(kernel: ShapedRBF, centred: CentredShapes, device: str) -> TensorColumns:
+    origin = put(centred.origin, device, torch.float64)
+    centres, metric = (put(part, device) for part in (centred.centres, kernel.metric))
+
+    def block(rows: torch.Tensor) -> torch.Tensor:
+        moved = rows - origin
+        exponent = moved.new_empty((len(rows), len(centres)))
+        for k, is_ridge in enumerate(kernel.is_ridge):
+            terms = (moved - centres[k]) * metric[k]
+            exponent[:, k] = terms.sum(dim=1).square() if is_ridge else terms.square().sum(dim=1)
+        return exponent.neg_().exp_()
 
     return block
 

@@ -6,7 +6,7 @@
 | `products`    | `Gradient`, `HessianProduct`, `LineSlopes`                                    |
 | `derivatives` | `Derivatives`: gradient and Hessian by the weights, also of candidates        |
 | `gains`       | `CandidateGains`: slope and curvature of each candidate alone                 |
-| `moments`     | `Moments`: derivatives by centres and feature scales                          |
+| `moments`     | `Moments`: derivatives by centres and metric                                  |
 | `quality`     | `RankedQuality`: AUC, validation AUC, threshold                               |
 
 To add a pass, write a subclass of `base.Pass` in a file of its own. No engine has to change.
@@ -15,7 +15,7 @@ To add a pass, write a subclass of `base.Pass` in a file of its own. No engine h
 from skauc.engines.passes.base import Pass
 from skauc.engines.passes.derivatives import Centres, Derivatives
 from skauc.engines.passes.gains import CandidateGains, CandidateSlopes
-from skauc.engines.passes.moments import KernelMoments, Moments
+from skauc.engines.passes.moments import KernelMoments, Moments, Ridges
 from skauc.engines.passes.products import Gradient, HessianProduct, LineSlopes
 from skauc.engines.passes.quality import Quality
 
@@ -31,4 +31,5 @@ __all__ = [
     "Moments",
     "Pass",
     "Quality",
+    "Ridges",
 ]

@@ -111,7 +111,7 @@ class Derivatives(Pass):
                     curvature[rows - start],
                     residual,
                     block.positive,
-                    block.weights,
+                    state.weights,
                     cells.cell,
                     gradient,
                     sums,
@@ -145,7 +145,7 @@ class Derivatives(Pass):
             columns = columns_of(part.rows)
             gradient += transposed_product(columns, slopes[part.rows, None], segment)
             columns -= shift
-            members = part.members(block.weights, columns.dtype)
+            members = part.members(state.weights, columns.dtype)
             sums[part.span] += transposed_product(members, columns, segment)
             squares += transposed_product(columns, columns * curvature[part.rows, None], segment)
         rest = state.order.partnerless

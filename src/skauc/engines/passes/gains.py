@@ -55,7 +55,7 @@ class CandidateGains(Pass):
             slopes, squares = np.zeros(n_centres), np.zeros(n_centres)
             curvature = state.curvature(start, stop)
             active = np.flatnonzero((residual[start:stop] != 0) | (curvature != 0))
-            of_rows = block.positive, block.weights, cells.cell
+            of_rows = block.positive, state.weights, cells.cell
             for part in block.cache_blocks(len(active), n_centres + block.n_features):
                 rows, curves = start + active[part], curvature[active[part]]
                 values = columns(block.take(rows))
@@ -81,7 +81,7 @@ class CandidateGains(Pass):
             curves, steepness = (
                 each[part.rows, None].to(values.dtype) for each in (curvature, state.residual)
             )
-            members = part.members(block.weights, values.dtype)
+            members = part.members(state.weights, values.dtype)
             found = transposed_product(torch.cat((members, steepness), dim=1), values, segment)
             sums[part.span] += found[:-1]
             slopes += found[-1]

@@ -1,12 +1,13 @@
-"""The moment pass: sums from which the derivatives by centres and feature scales are made.
+"""The moment pass: sums from which the derivatives by centres and metric are made.
 
 With M_ik = r_i k(x_i, z_k) coef_k, residuals r and x relative to an origin, the answer holds
 
-    first[k]  = sum_i M_ik x_i,    total[k] = sum_i M_ik,    second = sum_ik M_ik x_i^2.
+    first[k] = sum_i M_ik x_i,    total[k] = sum_i M_ik,    second[k] = sum_i M_ik x_i^2.
 
-No kernel is evaluated: the last columns of the basis are Phi = K L^-T, with L the factor of the
-Gram matrix of the centres. Blocks return the sums of r phi x, r phi and r f x^2 with
-f = Phi L^T coef, and finishing multiplies the first two by L.
+For ridges M_ik has the factor u_ik = m_k.x_i - b_k besides. No kernel is evaluated: the last
+columns of the basis are Phi = K L^-T, with L the factor of the Gram matrix of the centres. Blocks
+return the sums of r phi x, r phi and r phi x^2, and finishing multiplies them by L. L does not mix
+ridges with other centres.
 """
 
 from __future__ import annotations
@@ -37,6 +38,18 @@ class KernelMoments:
 
 
 @dataclass(frozen=True, eq=False)
+class Ridges:
+    """Which of the centres are ridges, and their u = directions.x - offsets."""
+
+    places: np.ndarray
+    directions: np.ndarray
+    offsets: np.ndarray
+
+
+NO_RIDGES = Ridges(np.empty(0, np.int64), np.empty((0, 0)), np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
 class Moments(Pass):
     """Moments over the last columns of the first ``n_columns``, one per coefficient."""
 
@@ -44,27 +57,30 @@ class Moments(Pass):
     origin: np.ndarray
     factor: np.ndarray
     coef: np.ndarray
+    ridges: Ridges = NO_RIDGES
 
     def cpu(self, block: CPUBlock, given, state: CPUState) -> Iterator[Sums]:
         """Rows without a residual are not read."""
-        weights, n_features = self.factor.T @ self.coef, block.n_features
-        n_centres, residual = len(weights), state.residual
-        first_column = self.n_columns - n_centres
+        n_centres, n_features, residual = len(self.coef), block.n_features, state.residual
+        first_column, places = self.n_columns - n_centres, self.ridges.places
+        directions = self.ridges.directions.T.astype(block.dtype)
+        offsets = self.ridges.offsets.astype(block.dtype)
 
         def accumulate(start, stop):
-            first, total = np.zeros((n_centres, n_features)), np.zeros(n_centres)
-            second = np.zeros(n_features)
+            first, second = np.zeros((2, n_centres, n_features))
+            total = np.zeros(n_centres)
             active = start + np.flatnonzero(residual[start:stop])
             for part in block.cache_blocks(len(active), n_centres + n_features):
                 rows = active[part]
                 packed = block.scratch_array("packed", len(rows), n_centres)
                 moved = block.scratch_array("moved", len(rows), n_features)
-                slopes = np.empty(len(rows))
-                pack_slopes(
-                    block.columns, first_column, rows, residual, weights, packed, total, slopes
-                )
-                pack_rows(*block.dense_rows(rows), self.origin, slopes, moved, second)
+                pack_rows(*block.dense_rows(rows), self.origin, moved)
+                pack_slopes(block.columns, first_column, rows, residual, packed)
+                if len(places):
+                    packed[:, places] *= moved @ directions - offsets
+                add_up(packed, total)
                 first += packed.T @ moved
+                second += packed.T @ np.square(moved, out=moved)
             return first, total, second
 
         return block.run_matrix(accumulate, n_centres + 2 * n_features)
@@ -75,51 +91,50 @@ class Moments(Pass):
 
         from skauc.engines.gpu.sums import transposed_product
 
-        weights, n_features = self.factor.T @ self.coef, block.n_features
-        n_centres, segment = len(weights), block.policy.gpu_segment_rows
-        weights, origin = block.rounded(block.put(weights)), block.put(self.origin)
-        first = block.weights.new_zeros((n_centres, n_features + 1))
-        second = block.weights.new_zeros((n_features, 1))
-        for rows in block.parts(block.n_rows, n_centres + 3 * n_features):
+        n_centres, n_features = len(self.coef), block.n_features
+        segment, origin = block.policy.gpu_segment_rows, block.put(self.origin)
+        places = torch.as_tensor(self.ridges.places, device=block.device)
+        directions = block.rounded(block.put(self.ridges.directions.T.copy()))
+        offsets = block.rounded(block.put(self.ridges.offsets))
+        sums = block.weights.new_zeros((n_centres, 2 * n_features + 1))
+        for rows in block.parts(block.n_rows, 2 * n_centres + 4 * n_features):
             columns = block.columns[rows, self.n_columns - n_centres : self.n_columns]
             moved = block.rounded(block.X.take(rows) - origin)
-            slopes = block.rounded(state.residual[rows, None])
-            with_ones = torch.cat((moved, torch.ones_like(slopes)), dim=1)
-            first += transposed_product(columns * slopes, with_ones, segment)
-            along = slopes * (columns @ weights)[:, None]
-            second += transposed_product(moved.square_(), along, segment)
-        first, second = block.fetch(first), block.fetch(second)
-        return alone(first[:, :-1], first[:, -1], second[:, 0])
+            slopes = columns * block.rounded(state.residual[rows, None])
+            if len(places):
+                slopes[:, places] *= moved @ directions - offsets
+            right = torch.cat((moved, moved.square(), torch.ones_like(moved[:, :1])), dim=1)
+            sums += transposed_product(slopes, right, segment)
+        first, second, total = np.split(block.fetch(sums), [n_features, 2 * n_features], axis=1)
+        return alone(first, total[:, 0], second)
 
     def finish(self, sums: Sums, given) -> KernelMoments:
         """Turn sums over Phi into sums over K = Phi L^T."""
-        first, total, second = sums
-        first, total = self.factor @ first, self.factor @ total
-        return KernelMoments(self.origin, first * self.coef[:, None], total * self.coef, second)
+        first, total, second = (self.factor @ each for each in sums)
+        coef = self.coef[:, None]
+        return KernelMoments(self.origin, first * coef, total * self.coef, second * coef)
 
 
 @compiled_fast
-def pack_slopes(columns, first, rows, residual, weights, packed, total, slopes):
-    """Store and add up columns times the residual of their row; write the residual times Phi w."""
+def pack_slopes(columns, first, rows, residual, packed):
+    """Store columns times the residual of their row."""
     for r in range(len(rows)):
         i = rows[r]
-        score, slope = 0.0, residual[i]
-        # This sum has a loop of its own. In a loop with stores, the compiled sum of the same
-        # numbers was seen to differ in its last bit between calls.
-        for k in range(len(weights)):
-            score += columns[i, first + k] * weights[k]
-        for k in range(len(weights)):
-            value = slope * columns[i, first + k]
-            total[k] += value
-            packed[r, k] = value
-        slopes[r] = slope * score
+        for k in range(packed.shape[1]):
+            packed[r, k] = residual[i] * columns[i, first + k]
 
 
 @compiled_fast
-def pack_rows(X, rows, origin, slopes, packed, second):
-    """Store rows relative to an origin; add up their squares times the slope of the row."""
+def add_up(packed, total):
+    """Add the sums of columns, in double precision."""
+    for r in range(packed.shape[0]):
+        for k in range(packed.shape[1]):
+            total[k] += packed[r, k]
+
+
+@compiled_fast
+def pack_rows(X, rows, origin, packed):
+    """Store rows relative to an origin."""
     for r in range(len(rows)):
         for j in range(len(origin)):
-            value = X[rows[r], j] - origin[j]
-            second[j] += slopes[r] * value * value
-            packed[r, j] = value
+            packed[r, j] = X[rows[r], j] - origin[j]

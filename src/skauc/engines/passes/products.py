@@ -57,7 +57,7 @@ class PartnerTables(Pass):
         line = block.values(self.line)
         yield (
             pairs.sums_by_cell(
-                state.coarse, block.positive, block.weights, line[:, None], block.run
+                state.coarse, block.positive, state.weights, line[:, None], block.run
             ),
         )
 
@@ -66,7 +66,7 @@ class PartnerTables(Pass):
         from skauc.engines.gpu.sums import sums_by_key
 
         n_cells, line = state.coarse.n_cells, block.values(self.line)
-        sums = sums_by_key(state.keys, line * block.weights, 2 * n_cells)
+        sums = sums_by_key(state.keys, line * state.weights, 2 * n_cells)
         yield (block.fetch(sums.view(2, n_cells, 1)),)
 
     def finish(self, sums: Sums, given) -> np.ndarray:
@@ -90,7 +90,7 @@ class _AlongLine(Pass):
             given,
             state.coarse,
             block.positive,
-            block.weights,
+            state.weights,
             state.curvature(0, block.n_rows),
             line[:, None],
             block.run,
@@ -102,7 +102,7 @@ class _AlongLine(Pass):
         line = block.values(self.line)
         partners = block.put(given).view(-1).index_select(0, state.keys)
         curved: torch.Tensor = state.curvature(0, block.n_rows).mul_(line)
-        curved.sub_(partners.mul_(block.weights))
+        curved.sub_(partners.mul_(state.weights))
         return self.sums(block, state, line, curved)
 
     def sums(self, block: Block, state, line, curved) -> Iterator[Sums]:

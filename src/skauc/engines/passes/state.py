@@ -33,6 +33,7 @@ from skauc.compiling import compiled
 from skauc.engines import tables
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.losses import pairs
+from skauc.losses.focus import WHOLE, Focus
 from skauc.losses.pairs import (
     BINS_PER_MARGIN,
     WIDEST_RANGE,
@@ -61,6 +62,8 @@ class BlockState:
     block: Any
     scores: Any
     statistics: PairStatistics
+    # The weights of the rows, times their shares if there is a focus.
+    weights: Any
     ranks: tables.RankAxis | None = None
 
     @property
@@ -76,9 +79,7 @@ class CPUState(BlockState):
     def residual(self) -> np.ndarray:
         """Half the derivative of the loss by each score."""
         block = self.block
-        return pairs.residual(
-            self.statistics, self.scores, block.positive, block.weights, block.run
-        )
+        return pairs.residual(self.statistics, self.scores, block.positive, self.weights, block.run)
 
     @cached_property
     def coarse(self) -> Cells:
@@ -94,14 +95,8 @@ class CPUState(BlockState):
         """Return the curvature of a range of rows, by the coarse cells."""
         block = self.block
         return _curvatures(
-            self._partners, self.coarse.cell, block.positive, block.weights, start, stop
+            self._partners, self.coarse.cell, block.positive, self.weights, start, stop
         )
-
-    def part(self, block: CPUBlock, rows: np.ndarray) -> CPUState:
-        """Return the state of some of the rows, against the same pairs."""
-        cells = self.statistics.cells
-        cells = replace(cells, cell=cells.cell[rows])
-        return CPUState(block, self.scores[rows], replace(self.statistics, cells=cells))
 
 
 @compiled
@@ -127,7 +122,7 @@ class GPUState(BlockState):
         slopes = (self.scores - cells.origin).add_(block.signs)
         slopes *= sums[:, 0].contiguous().index_select(0, keys)
         slopes -= sums[:, 1].contiguous().index_select(0, keys)
-        return slopes.mul_(block.weights)
+        return slopes.mul_(self.weights)
 
     @cached_property
     def coarse(self) -> Cells:
@@ -155,7 +150,7 @@ class GPUState(BlockState):
     def curvature(self, start: int, stop: int) -> torch.Tensor:
         """Return the curvature of a range of rows, by the coarse cells."""
         partners = self._partners.index_select(0, self.keys[start:stop])
-        return partners.mul_(self.block.weights[start:stop])
+        return partners.mul_(self.weights[start:stop])
 
     @cached_property
     def order(self) -> Order:
@@ -224,32 +219,39 @@ class FindState:
     """The state of scores, for a block that holds all rows."""
 
     @staticmethod
-    def cpu(block: CPUBlock, scores: np.ndarray) -> CPUState:
-        """Find the cells, sum by cell on the threads of the block, accumulate over the cells."""
+    def cpu(block: CPUBlock, scores: np.ndarray, focus: Focus) -> CPUState:
+        """Find the cells, sum by cell on the threads of the block, accumulate over the cells.
+
+        With cells by rank, the shares of a focus are found from the scores. With bins, they are
+        found from the sums.
+        """
         if not np.isfinite(scores).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
+        weights = block.weights
         if block.dtype == np.float64:
             cells = pairs.sorted_cells(scores, block.positive)
         else:
             cells = pairs.binned_cells(scores, block.positive, run=block.run)
-        moments = pairs.score_moments(scores, block.positive, block.weights, cells, block.run)
-        return CPUState(block, scores, pairs.statistics_of(cells, np.asarray(sum(moments))))
+        if cells.are_ranks:
+            weights, focus = focus.of_rows(scores, block.positive, weights), WHOLE
+        moments = pairs.score_moments(scores, block.positive, weights, cells, block.run)
+        statistics = pairs.statistics_of(cells, np.asarray(sum(moments)), focus)
+        weights = pairs.focused_weights(statistics, block.positive, weights, block.run)
+        return CPUState(block, scores, statistics, weights)
 
     @staticmethod
-    def gpu(block: GPUBlock, scores: torch.Tensor) -> GPUState:
+    def gpu(block: GPUBlock, scores: torch.Tensor, focus: Focus) -> GPUState:
         """Do the same on the device. Cells by rank are found on the host."""
         ranges = _ranges_on_gpu(scores, block.positive)
         if not np.isfinite(list(vars(ranges).values())).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
         grid = pairs.contested_grid(ranges, BINS_PER_MARGIN)
         if block.dtype == np.float64 or grid.n_cells > WIDEST_RANGE * BINS_PER_MARGIN:
-            rows = block.fetch(scores), block.host_positive
-            cells = pairs.sorted_cells(*rows)
-            statistics = pairs.pair_statistics(*rows, block.host_weights, cells)
-            return GPUState(block, scores, _put_statistics(statistics, block.device))
+            return _find_on_host(block, scores, focus)
         cells = Cells(_assign_on_gpu(grid, scores, block.positive), grid.n_cells, ranges.middle)
         moments = _moments_on_gpu(block, grid, cells.cell, scores, cells.origin)
-        return GPUState(block, scores, _accumulate_on_gpu(cells, moments))
+        statistics = _accumulate_on_gpu(cells, moments, focus)
+        return GPUState(block, scores, statistics, _focus_on_gpu(statistics, block))
 
 
 class ShareState:
@@ -259,15 +261,17 @@ class ShareState:
     def cpu(block: CPUBlock, scores: np.ndarray, shared: tables.SharedStatistics) -> CPUState:
         """Look the cells of the rows up."""
         statistics = shared.of_block(scores, block.positive, block.run)
-        return CPUState(block, scores, statistics, shared.ranks)
+        weights = pairs.focused_weights(statistics, block.positive, block.weights, block.run)
+        return CPUState(block, scores, statistics, weights, shared.ranks)
 
     @staticmethod
     def gpu(block: GPUBlock, scores: torch.Tensor, shared: tables.SharedStatistics) -> GPUState:
         """Take the statistics to the device and look the cells of the rows up."""
         statistics = _put_statistics(shared.statistics, block.device)
         cell = _assign_on_gpu(shared.grid, scores, block.positive)
-        cells = replace(statistics.cells, cell=cell)
-        return GPUState(block, scores, replace(statistics, cells=cells), shared.ranks)
+        statistics = replace(statistics, cells=replace(statistics.cells, cell=cell))
+        weights = _focus_on_gpu(statistics, block)
+        return GPUState(block, scores, statistics, weights, shared.ranks)
 
 
 class Tabulate:
@@ -360,10 +364,14 @@ def _moments_on_gpu(
     return torch.stack((s, sf, sff), dim=-1)
 
 
-def _accumulate_on_gpu(cells: Cells, moments: torch.Tensor) -> PairStatistics:
+def _accumulate_on_gpu(cells: Cells, moments: torch.Tensor, focus: Focus) -> PairStatistics:
     """Accumulate moments over the cells: `pairs.statistics_of`, with tables on the device."""
     import torch
 
+    shares = None
+    if not focus.is_whole:
+        shares = _shares_on_gpu(focus, moments[:, :, 0])
+        moments = moments * shares[:, :, None]
     # A scan along rows adds in a fixed order. A scan along columns, or of one vector, may not.
     negatives, positives = (part.T.contiguous() for part in moments)
     above, below = torch.zeros_like(negatives), torch.zeros_like(positives)
@@ -371,19 +379,53 @@ def _accumulate_on_gpu(cells: Cells, moments: torch.Tensor) -> PairStatistics:
     below[:, 1:] = positives[:, :-1].cumsum(1)
     s, sf, sff = positives
     loss = (s - 2 * sf + sff) * above[0] + 2 * (s - sf) * above[1] + s * above[2]
-    return PairStatistics(cells, above.T, below.T, max(loss.sum().item(), 0.0))
+    return PairStatistics(cells, above.T, below.T, max(loss.sum().item(), 0.0), shares)
+
+
+def _shares_on_gpu(focus: Focus, weights: torch.Tensor) -> torch.Tensor:
+    """Return the shares of the rows, by class and cell: `Focus.of_cells`."""
+    import torch
+
+    # The hardest rows first: the highest negatives and the lowest positives.
+    ordered = torch.stack((weights[0].flip(0), weights[1]))
+    until = ordered.cumsum(1)
+    before = until - ordered
+    full = ordered.new_tensor(focus.fractions)[:, None] * until[:, -1:]
+    outside = 2 * full.sqrt() / (before.sqrt() + until.sqrt())
+    across = (2 * (full * until).sqrt() - full - before) / ordered
+    shares = torch.where(before >= full, outside, torch.where(until <= full, 1.0, across))
+    return torch.stack((shares[0].flip(0), shares[1]))
+
+
+def _focus_on_gpu(statistics: PairStatistics, block: GPUBlock) -> torch.Tensor:
+    """Return the weights of the rows that count: `pairs.focused_weights`."""
+    if statistics.shares is None:
+        return block.weights
+    cells = statistics.cells
+    keys = by_class(cells.cell, block.positive, cells.n_cells)
+    return statistics.shares.view(-1).index_select(0, keys).mul_(block.weights)
+
+
+def _find_on_host(block: GPUBlock, scores: torch.Tensor, focus: Focus) -> GPUState:
+    """Find the cells by rank, and the statistics, on the host."""
+    rows = block.fetch(scores), block.host_positive
+    weights = focus.of_rows(*rows, block.host_weights)
+    statistics = pairs.pair_statistics(*rows, weights, pairs.sorted_cells(*rows))
+    on_device = block.weights if focus.is_whole else block.put(weights)
+    return GPUState(block, scores, _put_statistics(statistics, block.device), on_device)
 
 
 def _put_statistics(statistics: PairStatistics, device: str) -> PairStatistics:
     """Take statistics to the device."""
     from skauc.engines.gpu.rows import put
 
-    cells = statistics.cells
+    cells, shares = statistics.cells, statistics.shares
     return PairStatistics(
         Cells(put(cells.cell, device), cells.n_cells, cells.origin),
         put(statistics.negatives_above, device),
         put(statistics.positives_below, device),
         statistics.loss,
+        None if shares is None else put(shares, device),
     )
 
 

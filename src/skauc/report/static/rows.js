@@ -25,7 +25,7 @@
     if (!steps) { place.append(node("p", `There is no row ${input.value} here.`, "note")); return; }
     const order = steps.map((_, j) => j).sort((a, b) => Math.abs(steps[b]) - Math.abs(steps[a]));
     const score = steps.reduce((sum, step) => sum + step, rows.base_value);
-    place.append(node("p", `Row ${i + 1}, label “${rows.labels[i]}”: score ${score.toFixed(3)}. The mean score is ${rows.base_value.toFixed(3).replace("-", "−")}.`, "muted"));
+    place.append(node("p", `Row ${i + 1}, label “${rows.labels[i]}”: score ${score.toFixed(3).replace("-", "−")}. The mean score is ${rows.base_value.toFixed(3).replace("-", "−")}.`, "muted"));
     const table = node("table", undefined, "steps"), body = node("tbody");
     const largest = Math.abs(steps[order[0]]) || 1;
     for (const j of order.slice(0, MOST)) body.append(line(rows.names[j], rows.cells[i][j], steps[j], largest));

@@ -1,0 +1,276 @@
+"""The kernel of centres with a metric each: round centres with their own scales, and ridges.
+
+Every centre z_k has a row m_k of numbers, one per feature, and is one of two shapes:
+
+    round    k(x, z_k) = exp(-sum_j (m_kj (x_j - z_kj))^2)
+    ridge    k(x, z_k) = exp(-(sum_j m_kj (x_j - z_kj))^2)
+
+A round centre with the same numbers in every row is an `RBF` centre. A ridge depends on one
+direction only and sees differences, sums and equality of features. The inner product of two round
+centres is the kernel of Gibbs,
+
+    prod_j sqrt(2 s_j t_j / (s_j^2 + t_j^2)) * exp(-2 s_j^2 t_j^2 / (s_j^2 + t_j^2) d_j^2)
+
+for rows s and t and the difference d of the centres. It is positive definite, and for equal rows it
+is the RBF kernel. Ridges are orthogonal to all other centres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from skauc.compiling import compiled
+from skauc.kernels import (
+    FLOAT32_REACH,
+    FLOAT64_REACH,
+    NEW_ARRAYS,
+    RBF,
+    Kernel,
+    KernelColumns,
+    Rows,
+    is_sparse,
+)
+from skauc.scratch import ScratchArrays
+from skauc.support import quiet_overflow
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedRBF:
+    """The kernel of some centres: the rows m_k, and which of the centres are ridges."""
+
+    metric: np.ndarray
+    is_ridge: np.ndarray
+    # The rows hold the widths.
+    gamma: ClassVar[float] = 1.0
+
+    @classmethod
+    def of(cls, kernel: RBF, n_centres: int, n_features: int) -> ShapedRBF:
+        """Return the same kernel with one row per centre."""
+        scales = np.ones(n_features) if kernel.scales is None else kernel.scales
+        roots = np.sqrt(np.broadcast_to(kernel.gamma, n_centres))
+        return cls(roots[:, None] * scales, np.zeros(n_centres, bool))
+
+    def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
+        """Prepare the centres for one or two matrix products per block of rows."""
+        if is_sparse(centres):
+            return _sparse_columns(self, centres, dtype)
+        return _dense_columns(self, centres, dtype, scratch)
+
+    def diagonal(self, centres: Rows) -> np.ndarray:
+        """Return ones."""
+        return np.ones(centres.shape[0])
+
+    def part(self, which) -> ShapedRBF:
+        """Return the kernel of some of the centres."""
+        return ShapedRBF(self.metric[which], self.is_ridge[which])
+
+    def joined(self, other: Kernel) -> ShapedRBF:
+        """Return the kernel of these centres and others."""
+        other = as_shaped(other)
+        return ShapedRBF(
+            np.vstack((self.metric, other.metric)), np.append(self.is_ridge, other.is_ridge)
+        )
+
+    def gram(self, centres: Rows, other: Kernel, others: Rows) -> np.ndarray:
+        """Return the inner products of these centres with others of the same kind of kernel."""
+        other = as_shaped(other)
+        gram = np.zeros((len(self.metric), len(other.metric)))
+        own, their = np.flatnonzero(~self.is_ridge), np.flatnonzero(~other.is_ridge)
+        gram[np.ix_(own, their)] = _gibbs(
+            self.metric[own], _dense(centres[own]), other.metric[their], _dense(others[their])
+        )
+        own, their = np.flatnonzero(self.is_ridge), np.flatnonzero(other.is_ridge)
+        gram[np.ix_(own, their)] = _same_ridges(
+            self.metric[own], _dense(centres[own]), other.metric[their], _dense(others[their])
+        )
+        return gram
+
+    @property
+    def n_numbers(self) -> int:
+        """The number of numbers of metric and centres. Ridges have one per feature they use."""
+        n_ridge = 2 * np.count_nonzero(self.metric[self.is_ridge])
+        return int(2 * self.metric[~self.is_ridge].size + n_ridge + len(self.metric))
+
+    @property
+    def scales(self) -> np.ndarray:
+        """One scale per feature: the geometric mean over the round centres, or ones."""
+        rows = self.metric[~self.is_ridge]
+        if not len(rows):
+            return np.ones(self.metric.shape[1])
+        return np.exp(np.log(rows).mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class CentredShapes:
+    """Centres prepared for products with rows, relative to an origin.
+
+    For round centres -|m * (x - z)|^2 = [x, x^2, 1] [2 m^2 z, -m^2, -|m z|^2]^T, and for ridges
+    m.(x - z) = x.m - m.z. ``right`` is the second factor of the first product, in a type that is
+    precise enough. It is None if only the differences x - z are precise enough.
+    """
+
+    origin: np.ndarray
+    centres: np.ndarray
+    round_ones: np.ndarray
+    ridges: np.ndarray
+    right: np.ndarray | None
+    directions: np.ndarray
+    offsets: np.ndarray
+
+    @classmethod
+    @quiet_overflow()  # the reach is checked
+    def of(cls, kernel: ShapedRBF, centres: np.ndarray, dtype) -> CentredShapes:
+        """Shift the centres, for kernel values of the given type."""
+        round_ones, ridges = np.flatnonzero(~kernel.is_ridge), np.flatnonzero(kernel.is_ridge)
+        origin = centres[round_ones if len(round_ones) else ridges].mean(axis=0, dtype=np.float64)
+        moved = np.subtract(centres, origin, dtype=np.float64)
+        metric = kernel.metric
+        directions = metric[ridges].T
+        offsets = np.einsum("kj,kj->k", metric[ridges], moved[ridges])
+        squares = metric[round_ones] ** 2
+        lengths = np.einsum("kj,kj->k", squares, moved[round_ones] ** 2)
+        reach = max(lengths.max(initial=0.0), np.square(offsets).max(initial=0.0))
+        dtype = np.dtype(np.float64 if not reach <= FLOAT32_REACH else dtype)
+        right = None
+        if reach <= FLOAT64_REACH or dtype != np.float64:
+            right = np.vstack((2 * (squares * moved[round_ones]).T, -squares.T, -lengths))
+            right = right.astype(dtype)
+        return cls(origin, moved, round_ones, ridges, right, directions, offsets)
+
+
+def _dense_columns(
+    kernel: ShapedRBF, centres: np.ndarray, dtype, scratch: ScratchArrays
+) -> KernelColumns:
+    centred = CentredShapes.of(kernel, centres, dtype)
+    if centred.right is None:
+        return lambda rows: _by_differences(kernel, centred, rows)
+    right, n_features, n_centres = centred.right, centres.shape[1], len(centres)
+    dtype = right.dtype
+    directions, offsets = centred.directions.astype(dtype), centred.offsets.astype(dtype)
+    round_ones, ridges = centred.round_ones, centred.ridges
+    origin = centred.origin.astype(np.result_type(centres.dtype, dtype))
+
+    def block(rows: np.ndarray) -> np.ndarray:
+        left = scratch.array("augmented", (len(rows), 2 * n_features + 1), dtype)
+        moved = left[:, :n_features]
+        np.subtract(rows, origin, out=moved, casting="same_kind")
+        np.multiply(moved, moved, out=left[:, n_features : 2 * n_features])
+        left[:, 2 * n_features] = 1
+        exponent = scratch.array("kernel", (len(rows), n_centres), dtype)
+        if not len(ridges):
+            np.matmul(left, right, out=exponent)
+            return np.exp(exponent, out=exponent)
+        exponent[:, round_ones] = left @ right
+        along = moved @ directions
+        along -= offsets
+        along *= along
+        exponent[:, ridges] = np.negative(along, out=along)
+        return np.exp(exponent, out=exponent)
+
+    return block
+
+
+def _by_differences(kernel: ShapedRBF, centred: CentredShapes, rows: np.ndarray) -> np.ndarray:
+    """Return the columns centre by centre: slow, for data in units that products cannot hold."""
+    moved = np.subtract(rows, centred.origin, dtype=np.float64)
+    exponent = np.empty((len(rows), len(kernel.metric)))
+    for k, (centre, scales) in enumerate(zip(centred.centres, kernel.metric, strict=True)):
+        terms = (moved - centre) * scales
+        if kernel.is_ridge[k]:
+            terms = terms.sum(axis=1, keepdims=True)
+        exponent[:, k] = -np.einsum("ij,ij->i", terms, terms)
+    return np.exp(exponent, out=exponent)
+
+
+def _sparse_columns(kernel: ShapedRBF, centres: sparse.csr_array, dtype) -> KernelColumns:
+    """Compute products in float64, because sparse rows are not shifted."""
+    is_ridge, metric = kernel.is_ridge, kernel.metric
+    dense = centres.toarray().astype(np.float64)
+    squares = metric[~is_ridge] ** 2
+    right = 2 * (squares * dense[~is_ridge]).T
+    lengths = np.einsum("kj,kj->k", squares, dense[~is_ridge] ** 2)
+    offsets = np.einsum("kj,kj->k", metric[is_ridge], dense[is_ridge])
+
+    def block(rows: sparse.csr_array) -> np.ndarray:
+        rows = rows.astype(np.float64, copy=False)
+        exponent = np.empty((rows.shape[0], len(metric)))
+        distances = rows @ right - rows.multiply(rows) @ squares.T - lengths
+        exponent[:, ~is_ridge] = np.minimum(distances, 0, out=distances)
+        exponent[:, is_ridge] = -np.square(rows @ metric[is_ridge].T - offsets)
+        return np.exp(exponent, out=exponent).astype(dtype, copy=False)
+
+    return block
+
+
+def _dense(rows: Rows) -> np.ndarray:
+    dense = rows.toarray() if is_sparse(rows) else rows
+    return np.ascontiguousarray(dense, dtype=np.float64)
+
+
+def _gibbs(
+    metric: np.ndarray, centres: np.ndarray, other_metric: np.ndarray, others: np.ndarray
+) -> np.ndarray:
+    """Return the kernel of Gibbs between round centres."""
+    gram = np.empty((len(metric), len(other_metric)))
+    if gram.size:
+        _fill_gibbs(metric, centres, other_metric, others, gram)
+    return gram
+
+
+@compiled
+def _fill_gibbs(metric, centres, other_metric, others, gram):
+    for i in range(len(metric)):
+        for k in range(len(other_metric)):
+            overlap, distance = 1.0, 0.0
+            for j in range(metric.shape[1]):
+                s, t = metric[i, j], other_metric[k, j]
+                total = s * s + t * t
+                apart = centres[i, j] - others[k, j]
+                overlap *= 2 * s * t / total
+                distance += 2 * s * s * t * t / total * apart * apart
+            gram[i, k] = np.sqrt(overlap) * np.exp(-distance)
+
+
+@compiled
+def add_norm_derivatives(metric, centres, coef, gram, by_centre, by_log_metric):
+    """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by round centres and log metric.
+
+    ``gram`` holds the kernel of Gibbs, or zero where centres are orthogonal by definition.
+    """
+    for i in range(len(metric)):
+        for k in range(len(metric)):
+            product = coef[i] * coef[k] * gram[i, k]
+            if i == k or product == 0.0:
+                continue
+            for j in range(metric.shape[1]):
+                s, t = metric[i, j] ** 2, metric[k, j] ** 2
+                factor = 2 * s * t / (s + t)
+                apart = centres[i, j] - centres[k, j]
+                by_centre[i, j] -= product * 2 * factor * apart
+                by_log_metric[i, j] += (
+                    product * (0.5 * (t - s) - 2 * t * factor * apart * apart) / (s + t)
+                )
+
+
+def _same_ridges(
+    metric: np.ndarray, centres: np.ndarray, other_metric: np.ndarray, others: np.ndarray
+) -> np.ndarray:
+    """Return ones where two ridges are the same function, zeros elsewhere."""
+    numbers = [
+        np.column_stack((rows, np.einsum("kj,kj->k", rows, points)))
+        for rows, points in ((metric, centres), (other_metric, others))
+    ]
+    _, group = np.unique(np.vstack(numbers), axis=0, return_inverse=True)
+    own, their = np.split(group.ravel(), [len(metric)])
+    return (own[:, None] == their).astype(np.float64)
+
+
+def as_shaped(kernel: Kernel) -> ShapedRBF:
+    """Return the kernel of a basis whose centres have a metric each."""
+    if not isinstance(kernel, ShapedRBF):
+        raise TypeError(f"Centres with a metric each need a ShapedRBF kernel; got {kernel!r}.")
+    return kernel

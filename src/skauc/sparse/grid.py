@@ -1,0 +1,126 @@
+"""What a search tries: a first structure, and changes of one thing at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skauc.data.training import TrainingData
+from skauc.feature_map import scale
+from skauc.kernels import resolve_gammas
+from skauc.sparse.budget import affordable
+from skauc.sparse.plan import SHAPES, Parameters, n_steps
+from skauc.sparse.settings import SearchGrid, Setting
+
+if TYPE_CHECKING:
+    from skauc.sparse.estimator_cv import SparseKernelAUCCV
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a search tries.
+
+    ``gammas`` are multiples of gamma="scale". Folds are repeated below ``few_rows`` rows, because a
+    single set of folds misleads on few rows. ``n_kept`` settings of a round go on to all folds.
+    """
+
+    Cs: tuple[float, ...]
+    gammas: tuple[float, ...]
+    scalings: tuple[str | None, ...]
+    changes: bool
+    n_folds: int
+    few_rows: int
+    n_kept: int
+
+
+EFFORTS = {
+    "quick": Effort((0.1, 0.5, 5.0), (1.0,), ("normal",), False, 3, 0, 1),
+    "default": Effort((0.1, 0.5, 2.5, 12.5, 62.5), (1.0, 0.3), ("normal", None), True, 5, 200, 2),
+    "thorough": Effort(
+        (0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 300.0),
+        (1.0, 0.1, 0.3, 3.0),
+        ("normal", None, "rank"),
+        True,
+        5,
+        2000,
+        4,
+    ),
+}
+# Sets of folds if they are repeated.
+REPEATS = 2
+
+
+def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
+    """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
+    effort = EFFORTS[search.effort]
+    Cs = effort.Cs if search.Cs is None else tuple(np.sort(np.atleast_1d(search.Cs)).tolist())
+    scalings = _scalings(search.scaling, effort, rows)
+    gammas = {
+        scaling: _resolved_gammas(search.gammas, effort, scale(scaling, rows)[1])
+        for scaling in scalings
+    }
+    rotations, shapes = _rotations(search, rows), _shapes(search, rows)
+    linear_terms = _both(search.linear_term)
+    first = Setting(
+        scaling=scalings[0],
+        gamma=gammas[scalings[0]][0],
+        linear_term=linear_terms[0],
+        refine=n_steps(search.refine, "rbf"),
+        C=Cs[0],
+        n_basis=search.n_basis,
+        rotate=rotations[0],
+        shapes=shapes[0],
+    )
+    changes: list[dict] = [{}]
+    if effort.changes:
+        changes += [] if base.focus.is_whole else [{"whole_curve": True}]
+        changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
+        changes += [{"rotate": rotate} for rotate in rotations[1:]]
+        changes += [{"shapes": each} for each in shapes[1:]]
+        changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
+        changes += [{"linear_term": linear} for linear in linear_terms[1:]]
+    grid = SearchGrid(tuple(replace(first, **change) for change in changes), Cs)
+    is_here = isinstance(rows, TrainingData) and rows.device is None
+    return affordable(grid, base, rows) if is_here else grid
+
+
+def is_auto(value: Any) -> bool:
+    """Return whether a parameter is left to the search."""
+    return isinstance(value, str) and value == "auto"
+
+
+def _both(value) -> tuple[bool, ...]:
+    """Return the truth values to try, the usual one first."""
+    return (True, False) if is_auto(value) else (bool(value),)
+
+
+def _scalings(scaling, effort: Effort, rows: TrainingData) -> tuple:
+    """Return the scalings to try; sparse rows are taken as they are unless told otherwise."""
+    if not is_auto(scaling):
+        return (scaling,)
+    return (None,) if rows.is_sparse else effort.scalings
+
+
+def _rotations(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[bool, ...]:
+    """Return whether to rotate; both only where axes take no more numbers than centres."""
+    if not is_auto(search.rotate):
+        return (bool(search.rotate),)
+    return (False,) if rows.is_sparse or rows.n_features > search.n_basis else (False, True)
+
+
+def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:
+    """Return the shapes of centres to try; other ones than round only with few features."""
+    if not is_auto(search.shapes):
+        return (search.shapes,)
+    is_plain = rows.is_sparse or rows.n_features > search.n_basis
+    return ("round",) if is_plain or not search.refine else SHAPES
+
+
+def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float | tuple[float, ...]]:
+    if gammas is not None:
+        resolved = [resolve_gammas(gamma, "rbf", rows) for gamma in gammas]
+        return [tuple(map(float, g)) if len(g) > 1 else float(g[0]) for g in resolved]
+    unit = float(resolve_gammas("scale", "rbf", rows)[0])
+    return [multiple * unit for multiple in effort.gammas]

@@ -1,0 +1,51 @@
+"""Settings: what a search varies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point of the grid. ``refine`` is a number of steps, 0 for none.
+
+    ``whole_curve`` is a model without the limits of the search, see `skauc.losses.focus`.
+    """
+
+    scaling: str | None
+    gamma: float | tuple[float, ...]
+    linear_term: bool
+    refine: int
+    C: float
+    n_basis: int
+    rotate: bool = False
+    shapes: str = "round"
+    whole_curve: bool = False
+
+    def parameters(self) -> dict:
+        """Return the parameters of `SparseKernelAUC`."""
+        gamma = list(self.gamma) if isinstance(self.gamma, tuple) else self.gamma
+        own = {**vars(self), "gamma": gamma, "refine": self.refine or False}
+        return own | {"max_fpr": None, "min_tpr": None} if own.pop("whole_curve") else own
+
+    def has_structure_of(self, other: Setting) -> bool:
+        """Tell whether two settings differ in nothing but C and size."""
+        return replace(self, C=other.C, n_basis=other.n_basis) == other
+
+    def __str__(self) -> str:
+        widths = self.gamma if isinstance(self.gamma, tuple) else (self.gamma,)
+        parts = [f"scaling={self.scaling!r}", f"gamma={'/'.join(f'{g:.3g}' for g in widths)}"]
+        parts += ["linear term"] if self.linear_term else []
+        parts += [f"refine={self.refine}"] if self.refine else []
+        parts += ["rotate"] if self.rotate else []
+        parts += [] if self.shapes == "round" else [f"{self.shapes} centres"]
+        parts += ["whole curve"] if self.whole_curve else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class SearchGrid:
+    """What is searched: structures, the first one to start from, and the Cs in ascending order."""
+
+    settings: tuple[Setting, ...]
+    Cs: tuple[float, ...]
