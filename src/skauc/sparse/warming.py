@@ -48,7 +48,7 @@ def warm_up() -> float:
         (_MANY, np.float32, "C"),
     ]
     for n_rows, dtype, order in cases:
-        X = random.normal(size=(n_rows, _N_FEATURES)).astype(dtype, order=order)
+        X: np.ndarray = random.normal(size=(n_rows, _N_FEATURES)).astype(dtype, order=order)
         y = X[:, 0] * X[:, 1] > 1
         model = SparseKernelAUC(4, random_state=0).fit(X, y)
         model.predict(X[:2])
