@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.statistics import warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
-from skauc.exceptions import FitInterruptedError
+from skauc.exceptions import FewCentresWarning, FitInterruptedError
 from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
 from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
 from skauc.sparse.path_classifier import PathClassifier
@@ -324,7 +325,20 @@ class SparseKernelAUC(PathClassifier):
                 self._keep(interrupt.path, log)
                 raise
             self._keep(path, log)
+            if not (self.early_stopping or log.is_stopped):
+                self._warn_if_few_centres(rows)
         return self
+
+    def _warn_if_few_centres(self, rows: TrainingData) -> None:
+        """Warn if there are rows enough for the centres, and they depend on each other."""
+        if self.n_basis_ < self.n_basis <= rows.n_rows:
+            warnings.warn(
+                f"The model has {self.n_basis_} centres, and `n_basis` is {self.n_basis}: to the "
+                "kernel, every other row is a combination of these. Rows are repeated, or gamma "
+                f"is too small for them. Use n_basis={self.n_basis_}, or a larger `gamma`.",
+                FewCentresWarning,
+                stacklevel=4,
+            )
 
     def _checkpoint(self, parameters: Parameters, rows: TrainingData) -> Keeper:
         if self.checkpoint is None:

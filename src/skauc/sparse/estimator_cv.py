@@ -80,8 +80,8 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
     rotate : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
-        so that the axes take no more numbers than the centres.
+        As in `SparseKernelAUC`; "auto" is False. With effort="thorough" it tries both for dense
+        rows with up to ``n_basis`` features, so that axes take no more numbers than centres.
     shapes : {"auto", "round", "local", "ridge"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to ``n_basis``
         features.
@@ -135,8 +135,9 @@ class SparseKernelAUCCV(PathClassifier):
     cv_results_ : dict of ndarrays
         One entry per setting and size: ``param_scaling``, ``param_C``, ``param_gamma``,
         ``param_linear_term``, ``param_refine``, ``param_rotate``, ``param_shapes``,
-        ``param_whole_curve`` (True for models without the limits), ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds
-        where it was not tried), ``mean_test_score``, ``std_test_score``.
+        ``param_whole_curve`` (True for models without the limits), ``param_n_basis``,
+        ``split0_test_score`` and so on (NaN on folds where it was not tried),
+        ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
         Number of folds.
     calibrator_ : object
