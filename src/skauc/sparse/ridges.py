@@ -30,6 +30,8 @@ _N_FEATURES = (0.2, 0.6, 0.1, 0.1)
 _SHARPNESS = (1.0, 3.0, 9.0)
 # Candidates that are drawn and that are kept, per candidate of round centres.
 _DRAWN, _KEPT = 3.0, 0.5
+# Less variance than this part of the squares is a rounding error.
+_LEAST_VARIANCE = 1e-12
 # Rows that standard deviations are computed on.
 _SPREAD_ROWS = 2_000
 # Most numbers in the directions of one draw, for wide data.
@@ -111,4 +113,5 @@ def _deviations(rows: Rows) -> np.ndarray:
         return rows.std(axis=0, dtype=np.float64)
     mean = np.asarray(rows.mean(axis=0)).ravel()
     squares = np.asarray(sparse.csr_array(rows).power(2).mean(axis=0)).ravel()
-    return np.sqrt(np.maximum(squares - mean**2, 0.0))
+    variances = squares - mean**2
+    return np.sqrt(np.where(variances > _LEAST_VARIANCE * squares, variances, 0.0))
