@@ -25,7 +25,7 @@ from skauc.sparse.gains import Candidates
 from skauc.sparse.objective import Objective
 
 # How often a direction has one, two, three or four features.
-_N_FEATURES = (0.2, 0.6, 0.1, 0.1)
+_N_FEATURES = (0.1, 0.8, 0.05, 0.05)
 # Inverse widths, in units of the standard deviation along the direction.
 _SHARPNESS = (1.0, 3.0, 9.0)
 # Candidates that are drawn and that are kept, per candidate of round centres.
