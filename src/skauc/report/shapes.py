@@ -112,10 +112,8 @@ def _ticks(grid: ColumnGrid, positions: np.ndarray) -> tuple[tuple[float, str], 
         format_number(float(f"{grid.positions[i]:.3g}")) if grid.kind == "number" else label
         for i, label in enumerate(grid.labels)
     ]
-    return tuple(
-        (
-            float(positions[i]),
-            labels[i] if len(labels[i]) <= _LONGEST_LABEL else f"{labels[i][: _LONGEST_LABEL - 1]}…",
-        )
-        for i in chosen
-    )
+    return tuple((float(positions[i]), _shortened(labels[i])) for i in chosen)
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
