@@ -142,10 +142,11 @@ def test_refinement_keeps_the_features_of_a_ridge(setup):
 
 
 def test_rounding_keeps_the_metric_with_the_centres(setup):
-    rounded = setup.shape.rounded()
-    for name in ("centres", "metric"):
-        single = getattr(setup.shape, name).astype(np.float32)
-        assert_array_equal(getattr(rounded, name), single)
+    rounded = setup.shape.rounded(1.0)
+    assert_array_equal(rounded.metric, setup.shape.metric.astype(np.float32))
+    assert_array_equal(rounded.centres, rounded.centres.astype(np.float32))
+    moved = np.abs(rounded.centres - setup.shape.centres) * np.abs(setup.shape.metric).max(axis=0)
+    assert 0 < moved.max() <= 1e-4
 
 
 # Estimators
