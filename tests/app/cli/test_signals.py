@@ -42,6 +42,32 @@ def test_an_interrupt_waits_for_the_end_of_an_import(name, code, tmp_path):
     assert answer.stdout.split() == ["True", str(code)], answer.stderr
 
 
+IN_A_DESTRUCTOR = """
+import os, signal, time
+from skauc.app.cli.signals import exit_code_of_interrupt, install_handlers
+install_handlers()
+
+class Part:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass
+
+Part()
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print(exit_code_of_interrupt())
+"""
+
+
+def test_an_interrupt_in_a_destructor_is_not_lost():
+    answer = subprocess.run(
+        [sys.executable, "-c", IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=50
+    )
+    assert (answer.stdout, answer.stderr) == ("143\n", "")
+
+
 OUTSIDE_A_COMMAND = """
 import os, signal, sys
 import skauc.app.cli.app as app

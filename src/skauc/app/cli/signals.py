@@ -23,6 +23,8 @@ LATER = 0.02
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 _SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
 
+_HAS_TIMER = hasattr(signal, "setitimer")  # Windows has none
+
 _received: list[int] = []
 
 
@@ -32,25 +34,40 @@ def install_handlers() -> None:
     for number in _SIGNALS:
         if signal.getsignal(number) in usual:
             signal.signal(number, _interrupt)
+    sys.unraisablehook = _raise_again
 
 
 def ignore_signals() -> None:
     """Ignore signals from now on, because the work is done and its status is known."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    if _HAS_TIMER:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def _interrupt(number, frame) -> None:
-    if hasattr(signal, "setitimer"):  # Windows has none
+    if _HAS_TIMER:
         if _is_importing(frame):
-            signal.signal(signal.SIGALRM, lambda _, frame: _interrupt(number, frame))
-            signal.setitimer(signal.ITIMER_REAL, LATER)
+            _interrupt_later(number)
             return
         signal.setitimer(signal.ITIMER_REAL, 0.0)  # no other one waits any more
     _received.append(number)
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)  # a second one must not cut the clean-up short
     raise KeyboardInterrupt
+
+
+def _interrupt_later(number: int) -> None:
+    signal.signal(signal.SIGALRM, lambda _, frame: _interrupt(number, frame))
+    signal.setitimer(signal.ITIMER_REAL, LATER)
+
+
+def _raise_again(unraisable) -> None:
+    """Interrupt once more: Python prints errors in destructors and callbacks, and goes on."""
+    if _HAS_TIMER and _received and issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _interrupt_later(_received.pop())
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _is_importing(frame) -> bool:
