@@ -23,6 +23,7 @@ from skauc import SparseKernelAUC, TablePreprocessor
 from skauc.metrics import auc, operating_points, partial_auc, partial_auc_scorer
 
 MAX_FPR = 0.05
+N_CENTRES = 4
 KINDS = {"whole curve": {}, f"max_fpr={MAX_FPR}": {"max_fpr": MAX_FPR}}
 RATES = np.geomspace(0.002, 1, 200)
 
@@ -30,7 +31,7 @@ RATES = np.geomspace(0.002, 1, 200)
 def fit(X, y, limits):
     """Choose C for the partial AUC, and fit."""
     model = make_pipeline(
-        TablePreprocessor(), StandardScaler(), SparseKernelAUC(32, random_state=0, **limits)
+        TablePreprocessor(), StandardScaler(), SparseKernelAUC(N_CENTRES, random_state=0, **limits)
     )
     grid = {"sparsekernelauc__C": [0.1, 1.0, 10.0, 100.0]}
     return GridSearchCV(model, grid, scoring=partial_auc_scorer(max_fpr=MAX_FPR), cv=3).fit(X, y)
