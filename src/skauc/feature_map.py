@@ -27,7 +27,7 @@ SCALINGS = (None, "rank", "normal")
 N_KNOTS = 100
 # Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
 # all rows has knots among its other values.
-VALUE_SHARE = 0.5
+VALUE_SHARE = 0.25
 # Values that are no further apart than this many neighbouring floats are the same to ranks.
 _SAME = 16
 # Number of rows that knots and axes are computed from.
@@ -200,22 +200,20 @@ def _interpolate(values: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> n
     return images
 
 
-def _shared_weights(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return weights that are shared between the rows and the distinct values of a feature."""
+def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct knots at the quantiles of a feature, and twice their mean position.
+
+    The quantiles are those of a mixture: `VALUE_SHARE` of the mass is spread evenly over the
+    distinct values, the rest over the rows.
+    """
     distinct, number = np.unique(column, return_inverse=True)
     of_value = np.bincount(number, weights)
-    n_values = np.count_nonzero(of_value)
-    per_value = np.divide(1.0, of_value * n_values, where=of_value > 0, out=np.zeros(len(distinct)))
-    return weights * ((1 - VALUE_SHARE) / weights.sum() + VALUE_SHARE * per_value[number])
-
-
-def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct knots at the quantiles of a feature, and twice their mean position."""
-    order = np.argsort(column)
-    ends = np.cumsum(_shared_weights(column, weights)[order])
+    distinct, of_value = distinct[of_value > 0], of_value[of_value > 0]
+    mass = (1 - VALUE_SHARE) * of_value / of_value.sum() + VALUE_SHARE / len(distinct)
+    ends = np.cumsum(mass)
     quantiles = np.linspace(0.0, 1.0, N_KNOTS)
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
-    values = column[order[np.minimum(places, len(order) - 1)]]
+    values = distinct[np.minimum(places, len(distinct) - 1)]
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
     # Errors are as large as those of usual values, also where a value is near zero. The spacing of
     # the largest numbers is infinite.

@@ -37,8 +37,12 @@ SESSION = _session()
 COUNTER = CountVectorizer(binary=True, vocabulary=WORDS)
 
 
+# ONNX Runtime may know letters of a later version of Unicode than Python does.
+KNOWN = st.characters(exclude_categories=("Cn", "Cs"))
+
+
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=8))
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(KNOWN, max_size=3)), max_size=8))
 def test_words_are_found_where_scikit_learn_finds_them(pieces):
     # What a capital sigma is in lower case depends on what is around it.
     assert_found([text.replace("Σ", "ς") for text in ("".join(pieces), " ".join(pieces))])

@@ -12,6 +12,7 @@ from skauc.metrics import auc
 from skauc.model import Model
 from skauc.report.missing import Missing
 from skauc.report.rows import LabelledRows
+from skauc.shaped_rbf import ShapedRBF
 from skauc.unwrapping import UnwrappedModel
 
 _MOST_ROWS = 20_000
@@ -53,7 +54,11 @@ def far_rows(
 ) -> FarRows | Missing:
     """Find the test rows whose kernel value at the nearest centre is small."""
     model = unwrapped.model
-    if model is None or not isinstance(model.kernel, RBF | Laplacian) or not len(model.coef):
+    if (
+        model is None
+        or not isinstance(model.kernel, RBF | Laplacian | ShapedRBF)
+        or not len(model.coef)
+    ):
         return Missing("Distances need a model with RBF or Laplacian centres.")
     numbers = np.arange(min(len(test), _MOST_ROWS))
     similarity = _nearest(unwrapped, model, test.take(numbers))

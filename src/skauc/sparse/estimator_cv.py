@@ -28,8 +28,8 @@ from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
 from skauc.sparse.plan import SHAPES, Parameters, Selection, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
-from skauc.sparse.scoring import make_metric
 from skauc.sparse.sampling import MOST_REFINED_ROWS
+from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import Scores, Search, choose, expected_jobs, run_search
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
@@ -80,8 +80,8 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
     rotate : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
-        so that the axes take no more numbers than the centres.
+        As in `SparseKernelAUC`; "auto" is False. With effort="thorough" it tries both for dense
+        rows with up to ``n_basis`` features, so that axes take no more numbers than centres.
     shapes : {"auto", "round", "local", "ridge"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to ``n_basis``
         features.
@@ -135,8 +135,9 @@ class SparseKernelAUCCV(PathClassifier):
     cv_results_ : dict of ndarrays
         One entry per setting and size: ``param_scaling``, ``param_C``, ``param_gamma``,
         ``param_linear_term``, ``param_refine``, ``param_rotate``, ``param_shapes``,
-        ``param_whole_curve`` (True for models without the limits), ``param_n_basis``, ``split0_test_score`` and so on (NaN on folds
-        where it was not tried), ``mean_test_score``, ``std_test_score``.
+        ``param_whole_curve`` (True for models without the limits), ``param_n_basis``,
+        ``split0_test_score`` and so on (NaN on folds where it was not tried),
+        ``mean_test_score``, ``std_test_score``.
     n_splits_ : int
         Number of folds.
     calibrator_ : object

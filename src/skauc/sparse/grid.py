@@ -107,7 +107,8 @@ def _rotations(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[bool, ...
     """Return whether to rotate; both only where axes take no more numbers than centres."""
     if not is_auto(search.rotate):
         return (bool(search.rotate),)
-    return (False,) if rows.is_sparse or rows.n_features > search.n_basis else (False, True)
+    is_plain = rows.is_sparse or rows.n_features > search.n_basis
+    return (False,) if is_plain or search.effort != "thorough" else (False, True)
 
 
 def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:

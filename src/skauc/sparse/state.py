@@ -39,11 +39,15 @@ class Path:
     records: tuple[PathRecord, ...]
     size: int
 
+    def with_models(self, models: dict[int, Model]) -> Path:
+        """Return the path with other models of the same sizes."""
+        records = (replace(record, model=models[record.n_basis]) for record in self.records)
+        return Path(models, tuple(records), self.size)
+
     def lowered(self, by: float) -> Path:
         """Return the path with lower scores."""
         models = {n: replace(m, intercept=m.intercept - by) for n, m in self.models.items()}
-        records = (replace(record, model=models[record.n_basis]) for record in self.records)
-        return Path(models, tuple(records), self.size)
+        return self.with_models(models)
 
     def attributes(self) -> dict:
         """Return the fitted attributes of the model of the size to keep."""
