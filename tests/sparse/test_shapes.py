@@ -141,20 +141,11 @@ def test_refinement_keeps_the_features_of_a_ridge(setup):
     assert_allclose(found.factor, factor, atol=1e-8)
 
 
-<<<<<<< HEAD
-def test_rounding_keeps_the_metric_with_the_centres(setup):
-    rounded = setup.shape.rounded(1.0)
-    assert_array_equal(rounded.metric, setup.shape.metric.astype(np.float32))
-    assert_array_equal(rounded.centres, rounded.centres.astype(np.float32))
-    moved = np.abs(rounded.centres - setup.shape.centres) * np.abs(setup.shape.metric).max(axis=0)
-    assert 0 < moved.max() <= 1e-4
-=======
 def test_centres_are_rounded_in_units_of_the_steepest_metric(setup):
     rounded = setup.shape.rounded(0.5)
     apart = np.abs(rounded.centres - setup.shape.centres)
     assert 0 < (apart * np.abs(setup.shape.metric).max(axis=0)).max() < 1e-4
     assert_array_equal(rounded.metric, setup.shape.metric.astype(np.float32))
->>>>>>> shapes
 
 
 # Estimators

@@ -115,7 +115,9 @@ def _ticks(grid: ColumnGrid, positions: np.ndarray) -> tuple[tuple[float, str], 
     return tuple(
         (
             float(positions[i]),
-            labels[i] if len(labels[i]) <= _LONGEST_LABEL else f"{labels[i][: _LONGEST_LABEL - 1]}…",
+            labels[i]
+            if len(labels[i]) <= _LONGEST_LABEL
+            else f"{labels[i][: _LONGEST_LABEL - 1]}…",
         )
         for i in chosen
     )
