@@ -186,6 +186,20 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         yield from check_finite_scores(scores, rows).T
 
 
+def without_ridges(model: Model) -> Model:
+    """Return the model without its ridge centres."""
+    if not isinstance(model.kernel, ShapedRBF) or not model.kernel.is_ridge.any():
+        return model
+    is_round = np.flatnonzero(~model.kernel.is_ridge)
+    return replace(
+        model,
+        kernel=model.kernel.part(is_round),
+        centres=model.centres[is_round],
+        coef=model.coef[is_round],
+        indices=model.indices[is_round],
+    )
+
+
 def check_finite_scores(scores: np.ndarray, rows: Rows) -> np.ndarray:
     """Return the scores, or raise an error that names the first row whose score overflows."""
     finite = np.isfinite(scores)

@@ -12,7 +12,7 @@ Centres may have scales s_mj of their own. Ridges are no products; `skauc.explai
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -123,20 +123,6 @@ def why_no_product(model: Model) -> str | None:
     if not isinstance(model.kernel, RBF | Laplacian | Linear):
         return f"the kernel is {_name(model.kernel)}"
     return None
-
-
-def without_ridges(model: Model) -> Model:
-    """Return the part of a model that is a product over columns if the rest are ridges."""
-    if not isinstance(model.kernel, ShapedRBF):
-        return model
-    is_round = np.flatnonzero(~model.kernel.is_ridge)
-    return replace(
-        model,
-        kernel=model.kernel.part(is_round),
-        centres=model.centres[is_round],
-        coef=model.coef[is_round],
-        indices=model.indices[is_round],
-    )
 
 
 def ridges_of(model: Model, columns: np.ndarray) -> RidgeForm | None:

@@ -3,8 +3,8 @@
 A ridge is exp(-(sum over columns g of u_g)^2) with u_g = sum over features j of column g of
 m_j (x_j - z_j). Columns that it does not use have the value zero. With k columns in use, the value
 of a set S of them for one background row is exp(-(sum over S of u_g(x) + sum over the others of
-u_g(b))^2), and the Shapley values follow from all 2^k sets. Ridges are chosen with at most three
-features, so there are at most eight sets.
+u_g(b))^2), and the Shapley values follow from all 2^k sets. Ridges are chosen with at most four
+features, so there are at most sixteen sets.
 """
 
 from __future__ import annotations

@@ -13,11 +13,11 @@ from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain.columns import UserColumns, as_array, find_columns, pick_rows
 from skauc.explain.explanation import Explanation
-from skauc.explain.products import ProductForm, ridges_of, why_no_product, without_ridges
+from skauc.explain.products import ProductForm, ridges_of, why_no_product
 from skauc.explain.quadrature import add_shapley_values, rules
 from skauc.explain.ridges import MOST_COLUMNS
 from skauc.explain.sampling import FeatureMixer, TableMixer, sampled_values
-from skauc.model import Model
+from skauc.model import Model, without_ridges
 from skauc.support import row_slices, rows_per_block
 from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 from skauc.validation import check_choice, check_integer, check_n_jobs, check_rows

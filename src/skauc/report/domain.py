@@ -9,8 +9,8 @@ import numpy as np
 from skauc.engines.expansion import evaluate_expansion
 from skauc.kernels import RBF, Laplacian
 from skauc.metrics import auc
-from skauc.model import Model
-from skauc.report.missing import Missing
+from skauc.model import Model, without_ridges
+from skauc.report.missing import ONLY_RIDGES, Missing
 from skauc.report.rows import LabelledRows
 from skauc.shaped_rbf import ShapedRBF
 from skauc.unwrapping import UnwrappedModel
@@ -60,6 +60,9 @@ def far_rows(
         or not len(model.coef)
     ):
         return Missing("Distances need a model with RBF or Laplacian centres.")
+    model = without_ridges(model)
+    if not len(model.coef):
+        return ONLY_RIDGES
     numbers = np.arange(min(len(test), _MOST_ROWS))
     similarity = _nearest(unwrapped, model, test.take(numbers))
     limit = LEAST_SIMILARITY

@@ -19,7 +19,7 @@ _N_POINTS = 40
 _N_BINS = 30
 # Rows that the columns are ranked on: exact values, and sampled ones, which take longer.
 _EXACT_ROWS, _SAMPLED_ROWS = 200, 30
-_LONGEST_LABEL = 14
+_LONGEST_LABEL = 12
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,9 @@ def _ticks(grid: ColumnGrid, positions: np.ndarray) -> tuple[tuple[float, str], 
     return tuple(
         (
             float(positions[i]),
-            labels[i] if len(labels[i]) <= _LONGEST_LABEL else f"{labels[i][:13]}…",
+            labels[i]
+            if len(labels[i]) <= _LONGEST_LABEL
+            else f"{labels[i][: _LONGEST_LABEL - 1]}…",
         )
         for i in chosen
     )

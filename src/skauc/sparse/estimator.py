@@ -69,7 +69,7 @@ class SparseKernelAUC(PathClassifier):
     shapes : {"round", "local", "ridge"}, default="round"
         The shapes of RBF centres. "round": all centres share one learnt length scale per feature.
         "local": each centre also learns its own scales. "ridge": centres may also be ridges
-        exp(-(a.x - b)^2) along one to three features, mostly differences and sums of two. Ridges
+        exp(-(a.x - b)^2) along one to four features, mostly differences and sums of two. Ridges
         see which features are equal; selection chooses from both kinds. "local" and "ridge" are
         better on tables with little noise and worse on others, so choose by validation.
     selection : str or Selection, default="orthogonal"
@@ -325,7 +325,8 @@ class SparseKernelAUC(PathClassifier):
                 self._keep(interrupt.path, log)
                 raise
             self._keep(path, log)
-            if not (self.early_stopping or log.is_stopped):
+            # Linear and polynomial kernels have few independent rows by nature.
+            if path.is_exhausted and self.kernel in ("rbf", "laplacian"):
                 self._warn_if_few_centres(rows)
         return self
 

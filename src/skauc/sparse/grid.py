@@ -67,7 +67,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         scaling=scalings[0],
         gamma=gammas[scalings[0]][0],
         linear_term=linear_terms[0],
-        refine=n_steps(search.refine, "rbf"),
+        refine=n_steps(search.refine, "rbf", shapes[0]),
         C=Cs[0],
         n_basis=search.n_basis,
         rotate=rotations[0],
@@ -78,7 +78,9 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         changes += [] if base.focus.is_whole else [{"whole_curve": True}]
         changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
         changes += [{"rotate": rotate} for rotate in rotations[1:]]
-        changes += [{"shapes": each} for each in shapes[1:]]
+        changes += [
+            {"shapes": each, "refine": n_steps(search.refine, "rbf", each)} for each in shapes[1:]
+        ]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
         changes += [{"linear_term": linear} for linear in linear_terms[1:]]
     grid = SearchGrid(tuple(replace(first, **change) for change in changes), Cs)
