@@ -81,6 +81,8 @@ def run_shell(text):
     for line in text.replace("\\\n", " ").splitlines():
         if line.startswith("skauc "):
             words = shlex.split(line.partition(" | ")[0], comments=True)[1:]
+            if words[0] == "fit" and "--effort" not in words:
+                words += ["--effort", "quick"]
             answer = run(*words)
             assert answer.code == 0, f"{line}\n{answer.err}"
         else:
@@ -115,11 +117,13 @@ def public_names():
     objects = {id(getattr(skauc, name)) for name in skauc._HOMES}
     for package in (*skauc._SUBPACKAGES, "exceptions"):
         module = import_module(f"skauc.{package}")
-        names = getattr(module, "__all__", [n for n in vars(module) if n[0].isupper()])
+        own = [n for n, value in vars(module).items() if isinstance(value, type)]
+        names = getattr(module, "__all__", own)
         found |= {
             f"skauc.{package}.{name}"
             for name in names
-            if id(getattr(module, name)) not in objects and not name.isupper()
+            if id(getattr(module, name)) not in objects
+            and getattr(module, name).__module__.startswith("skauc")
         }
     return found
 

@@ -44,6 +44,16 @@ def test_images_are_standardised_mid_ranks():
         assert_allclose(image, expected, atol=2 * np.sqrt(12) / N_KNOTS)
 
 
+def test_knots_are_shared_between_rows_and_distinct_values():
+    """A feature that is nearly always zero has knots among its other values."""
+    rng = np.random.default_rng(0)
+    column = np.where(rng.random(10_000) < 0.99, 0.0, rng.random(10_000))
+    knots = np.unique(ranks_of(column[:, None]).knots)
+    assert 20 <= np.count_nonzero(knots) <= 30
+    shares = np.searchsorted(np.sort(column[column > 0]), knots[1:]) / np.count_nonzero(column)
+    assert_allclose(shares, np.linspace(0, 1, len(shares)), atol=0.08)
+
+
 def test_normal_images_are_standardised_quantiles_of_mid_ranks():
     X = skewed(20_000)
     images = ranks_of(X, word="normal").transform(X)

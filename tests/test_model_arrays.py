@@ -26,6 +26,7 @@ CASES = {
     "linear": {"kernel": "linear"},
     "widths": {"gamma": [0.05, 0.5], "linear_term": True},
     "refined ranks": {"scaling": "rank", "refine": True},
+    "ridges": {"shapes": "ridge", "refine": 2},
     "normal along axes": {"scaling": "normal", "rotate": True},
 }
 
@@ -161,6 +162,15 @@ BROKEN = {
         entry("deviation", 0, 0.0),
         entry("deviation", 0, -1.0),
         entry("deviation", 0, 1e-320),
+    ],
+    "ridges": [
+        entry("metric_1", (0, 0), np.nan),
+        array("metric_1", lambda metric: -np.abs(metric) * 0),
+        array("metric_1", lambda metric: metric[:, 1:]),
+        array("is_ridge_1", lambda flags: flags.astype(float)),
+        array("is_ridge_1", lambda flags: flags[1:]),
+        value("bases", 1, "kernel", "name", to="rbf"),
+        value("bases", 1, "kernel", "gamma", to=1.0),
     ],
     "normal along axes": [
         entry("axes", (0, 0), np.nan),

@@ -6,7 +6,7 @@ ORDER = (
     *("first_model", "fraud", "screening", "threshold_cost", "calibration", "few_positives"),
     *("table_with_categories", "search", "report", "explain_row", "effects", "drift"),
     *("export_to_sql", "boosted_trees", "basis_size", "decision_surface", "refinement"),
-    *("stream", "out_of_core", "gpu"),
+    *("ridge_cards", "partial_auc", "stream", "out_of_core", "gpu"),
 )
 
 

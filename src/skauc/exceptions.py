@@ -46,6 +46,10 @@ class UnscaledFeaturesWarning(UserWarning):
     """The features have such different spreads that the kernel hardly sees some of them."""
 
 
+class FewCentresWarning(UserWarning):
+    """A model has fewer centres than asked for, because the other rows depend on them."""
+
+
 class SkippedSettingsWarning(UserWarning):
     """A search does not try some settings, because they would take too much memory or time."""
 

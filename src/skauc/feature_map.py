@@ -25,6 +25,9 @@ from skauc.support import cached_property, quiet_overflow
 SCALINGS = (None, "rank", "normal")
 # Number of knots of each feature's map.
 N_KNOTS = 100
+# Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
+# all rows has knots among its other values.
+VALUE_SHARE = 0.25
 # Values that are no further apart than this many neighbouring floats are the same to ranks.
 _SAME = 16
 # Number of rows that knots and axes are computed from.
@@ -198,12 +201,19 @@ def _interpolate(values: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> n
 
 
 def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct knots at the quantiles of a feature, and twice their mean position."""
-    order = np.argsort(column)
-    ends = np.cumsum(weights[order])
+    """Return distinct knots at the quantiles of a feature, and twice their mean position.
+
+    The quantiles are those of a mixture: `VALUE_SHARE` of the mass is spread evenly over the
+    distinct values, the rest over the rows.
+    """
+    distinct, number = np.unique(column, return_inverse=True)
+    of_value = np.bincount(number, weights)
+    distinct, of_value = distinct[of_value > 0], of_value[of_value > 0]
+    mass = (1 - VALUE_SHARE) * of_value / of_value.sum() + VALUE_SHARE / len(distinct)
+    ends = np.cumsum(mass)
     quantiles = np.linspace(0.0, 1.0, N_KNOTS)
     places = np.searchsorted(ends, quantiles * ends[-1], side="left")
-    values = column[order[np.minimum(places, len(order) - 1)]]
+    values = distinct[np.minimum(places, len(distinct) - 1)]
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
     # Errors are as large as those of usual values, also where a value is near zero. The spacing of
     # the largest numbers is infinite.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
@@ -93,7 +93,18 @@ class Model:
         return scorers[key]
 
     def __getstate__(self) -> dict:
-        return {name: value for name, value in vars(self).items() if name != "_scorers"}
+        state = {name: value for name, value in vars(self).items() if name != "_scorers"}
+        shared = getattr(self.centres, "base", None)
+        if isinstance(shared, np.ndarray) and np.shares_memory(shared[:1], self.centres[:1]):
+            # A pickle holds shared centres once.
+            state["centres"] = _LeadingRows(shared, len(self.centres))
+        return state
+
+    def __setstate__(self, state: dict) -> None:
+        centres = state["centres"]
+        if isinstance(centres, _LeadingRows):
+            state = {**state, "centres": centres.rows[: centres.n_rows]}
+        vars(self).update(state)
 
     def _make_scorer(self, like: Rows) -> Scorer:
         return Scorer(
@@ -105,6 +116,33 @@ class Model:
             intercept=self.intercept,
             scaling=self.scaling,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _LeadingRows:
+    """The first rows of an array, in a pickle."""
+
+    rows: np.ndarray
+    n_rows: int
+
+
+def share_centres(models: dict[int, Model]) -> dict[int, Model]:
+    """Return models by size whose dense centres are views of those of the widest one.
+
+    This holds within each generation, in which the centres of smaller models come first.
+    """
+    widest: dict[int, np.ndarray] = {}
+    for size in sorted(models):
+        centres = models[size].centres
+        if isinstance(centres, np.ndarray):
+            widest[models[size].generation] = centres if centres.base is None else centres.copy()
+    shared = {}
+    for size, model in models.items():
+        rows = widest.get(model.generation)
+        # A view of all rows would be stored as another array.
+        centres = model.centres if rows is None else rows if len(rows) == size else rows[:size]
+        shared[size] = replace(model, centres=centres)
+    return shared
 
 
 @dataclass(frozen=True)
@@ -146,6 +184,20 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         with quiet_overflow():
             scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
         yield from check_finite_scores(scores, rows).T
+
+
+def without_ridges(model: Model) -> Model:
+    """Return the model without its ridge centres."""
+    if not isinstance(model.kernel, ShapedRBF) or not model.kernel.is_ridge.any():
+        return model
+    is_round = np.flatnonzero(~model.kernel.is_ridge)
+    return replace(
+        model,
+        kernel=model.kernel.part(is_round),
+        centres=model.centres[is_round],
+        coef=model.coef[is_round],
+        indices=model.indices[is_round],
+    )
 
 
 def check_finite_scores(scores: np.ndarray, rows: Rows) -> np.ndarray:

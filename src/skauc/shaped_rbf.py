@@ -37,6 +37,9 @@ from skauc.kernels import (
 from skauc.scratch import ScratchArrays
 from skauc.support import quiet_overflow
 
+# The scale of a feature that no centre uses, relative to the largest.
+_LEAST_SCALE = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class ShapedRBF:
@@ -97,11 +100,11 @@ class ShapedRBF:
 
     @property
     def scales(self) -> np.ndarray:
-        """One scale per feature: the geometric mean over the round centres, or ones."""
-        rows = self.metric[~self.is_ridge]
-        if not len(rows):
+        """One scale per feature: the root mean square over the centres, and not zero."""
+        if not len(self.metric):
             return np.ones(self.metric.shape[1])
-        return np.exp(np.log(rows).mean(axis=0))
+        squares = np.square(self.metric).mean(axis=0)
+        return np.sqrt(np.maximum(squares, _LEAST_SCALE**2 * squares.max()))
 
 
 @dataclass(frozen=True, eq=False)

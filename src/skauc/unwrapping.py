@@ -64,6 +64,12 @@ class UnwrappedModel:
         path = getattr(self.classifier, "path_", None)
         return float(path[-1].train_auc) if path else None
 
+    @property
+    def limits(self) -> dict[str, float | None]:
+        """The limits of the part of the ROC curve that the classifier was fitted for."""
+        names = ("max_fpr", "min_tpr")
+        return {name: getattr(self.classifier, name, None) for name in names}
+
     def scaled(self, X):
         """Return the rows that the kernel is evaluated on."""
         return self.classifier._model.scaled(check_rows(self.classifier, self.transform(X)))

@@ -42,6 +42,7 @@ def by_definition(model, background, columns, values):
 MODELS = {
     "closed form": lambda: [SparseKernelAUC(8, linear_term=True, random_state=0)],
     "mixed features": lambda: [SparseKernelAUC(8, rotate=True, refine=3, random_state=0)],
+    "ridges": lambda: [SparseKernelAUC(8, shapes="ridge", random_state=0)],
     "mixed tables": lambda: [PCA(4), SparseKernelAUC(8, random_state=0)],
 }
 

@@ -57,6 +57,8 @@ MODELS = {
     "widths": SparseKernelAUC(6, gamma=[0.02, 0.1, 0.5], random_state=0),
     "linear term": SparseKernelAUC(6, linear_term=True, random_state=0),
     "refined": SparseKernelAUC(6, refine=3, random_state=0),
+    "local": SparseKernelAUC(6, shapes="local", random_state=0),
+    "ridges": SparseKernelAUC(12, shapes="ridge", scaling="rank", random_state=0),
     "rank": SparseKernelAUC(6, scaling="rank", random_state=0),
     "normal": SparseKernelAUC(6, scaling="normal", linear_term=True, refine=3, random_state=0),
     "all rows": KernelRankSVM(),
@@ -118,7 +120,9 @@ def test_categories_are_explained_as_one_column(make):
     encode = make_column_transformer(
         (OneHotEncoder(sparse_output=False), ["colour"]), remainder=StandardScaler()
     )
-    model = make_pipeline(encode, SparseKernelAUC(8, random_state=0)).fit(frame, y)
+    classifier = SparseKernelAUC(8, shapes="ridge", random_state=0)
+    model = make_pipeline(encode, classifier).fit(frame, y)
+    assert classifier.is_ridge_.any()
     if make == "polars":
         frame = pytest.importorskip("polars").DataFrame(columns)
     explanation = shapley_values(model, frame[:5], frame[60:70])

@@ -36,6 +36,8 @@ MODELS = {
     "linear": small(kernel="linear"),
     "widths": small(gamma=[0.05, 0.5], linear_term=True),
     "refined": small(refine=5),
+    "local": small(shapes="local", refine=5),
+    "ridges": small(12, shapes="ridge", refine=2),
     "ranks": small(scaling="rank", linear_term=True),
     "axes": small(scaling="normal", rotate=True),
     "scaled": make_pipeline(RobustScaler(), ArcSinh(), StandardScaler(with_mean=False), small()),
@@ -91,7 +93,7 @@ def test_c(fitted, tmp_path):
 
 @needs_node
 @pytest.mark.parametrize(
-    "name", ["laplacian", "polynomial", "linear", "imputed", "fixed", "grades"]
+    "name", ["laplacian", "polynomial", "linear", "local", "ridges", "imputed", "fixed", "grades"]
 )
 def test_js(fitted, name, tmp_path):
     rows, values = rows_of(name)
@@ -100,7 +102,9 @@ def test_js(fitted, name, tmp_path):
     check(fitted[name], rows, scores, probabilities, labels, failed)
 
 
-@pytest.mark.parametrize("name", ["laplacian", "polynomial", "linear", "axes", "imputed", "grades"])
+@pytest.mark.parametrize(
+    "name", ["laplacian", "polynomial", "linear", "local", "ridges", "axes", "imputed", "grades"]
+)
 def test_sql(fitted, name):
     rows, values = rows_of(name)
     script = to_source(fitted[name], "sql")

@@ -163,10 +163,11 @@ def test_csv_files(tmp_path, name):
     chunks = list(csv_chunks(write_csv(tmp_path / name), "event", 300))
     assert [len(labels) for _, labels in chunks] == [300, 300, 300, 100]
     assert chunks[0][0].columns.tolist() == NAMES
-    assert_array_equal(np.concatenate([rows.to_numpy() for rows, _ in chunks]), X)
+    # Before pandas 3, the last digit may differ.
+    assert_allclose(np.concatenate([rows.to_numpy() for rows, _ in chunks]), X, rtol=1e-12)
     model = AdaOAM()
     list(prequential_auc(model, chunks))
-    assert_array_equal(model.coef_, AdaOAM().partial_fit(X, y, [0, 1]).coef_)
+    assert_allclose(model.coef_, AdaOAM().partial_fit(X, y, [0, 1]).coef_, rtol=1e-9)
     assert model.feature_names_in_.tolist() == NAMES
 
 
@@ -179,7 +180,7 @@ def test_a_large_file_is_never_in_memory(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert record.n_rows == 20_000
-    assert peak < path.stat().st_size / 2
+    assert peak < 0.6 * path.stat().st_size
 
 
 def test_options_of_read_csv(tmp_path):

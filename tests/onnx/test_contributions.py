@@ -28,6 +28,7 @@ def run(graph, inputs):
 
 MODELS = {
     "rbf": SparseKernelAUC(8, gamma=[0.05, 0.5], random_state=0),
+    "local": SparseKernelAUC(8, shapes="local", random_state=0),
     "laplacian": SparseKernelAUC(8, kernel="laplacian", random_state=0),
     "linear": SparseKernelAUC(3, kernel="linear", random_state=0),
     "ranks": SparseKernelAUC(8, scaling="rank", linear_term=True, refine=2, random_state=0),

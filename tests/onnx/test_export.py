@@ -72,6 +72,8 @@ MODELS = {
     "linear": small(kernel="linear"),
     "widths": small(gamma=[0.05, 0.5], linear_term=True),
     "refined": small(20, refine=True),
+    "local": small(shapes="local"),
+    "ridges": small(shapes="ridge", rotate=True),
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal", linear_term=True),

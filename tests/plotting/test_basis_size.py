@@ -184,7 +184,13 @@ def test_bare_curve_has_no_band_and_no_legend():
     ("sizes", "labels"),
     [
         ([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"]),
-        ([1, 4096], ["1", "4", "16", "64", "256", "1024", "4096"]),
+        pytest.param(
+            [1, 4096],
+            ["1", "4", "16", "64", "256", "1024", "4096"],
+            marks=pytest.mark.skipif(
+                matplotlib.__version__ < "3.11", reason="other ticks in older versions"
+            ),
+        ),
         ([100, 101, 109], ["102", "104", "106", "108"]),
         ([1], ["1", "2"]),
     ],

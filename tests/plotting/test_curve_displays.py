@@ -66,6 +66,17 @@ def test_an_unfitted_estimator_is_told(display, rows):
         display.from_estimator(SparseKernelAUC(), *rows)
 
 
+def test_the_part_of_the_curve_is_shaded(model, rows):
+    part = make_pipeline(StandardScaler(), SparseKernelAUC(2, max_fpr=0.2, random_state=0))
+    part.fit(X[:300, :4], Y[:300])
+    shaded = RocBandDisplay.from_estimator(part, *rows).part_.get_paths()[0].get_extents()
+    assert_allclose([shaded.xmin, shaded.xmax, shaded.ymin, shaded.ymax], [0, 0.2, 0, 1])
+    display = RocBandDisplay.from_estimator(model, *rows, max_fpr=0.3, min_tpr=0.6)
+    shaded = display.part_.get_paths()[0].get_extents()
+    assert_allclose([shaded.xmin, shaded.xmax, shaded.ymin, shaded.ymax], [0, 0.3, 0.6, 1])
+    assert RocBandDisplay.from_estimator(model, *rows).part_ is None
+
+
 def test_the_roc_curve_is_scikit_learns_within_its_band(model, rows):
     display = RocBandDisplay.from_estimator(model, *rows)
     theirs = RocCurveDisplay.from_estimator(model, *rows, drop_intermediate=False)

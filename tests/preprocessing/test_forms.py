@@ -121,7 +121,7 @@ DATES = {
 
 @pytest.mark.parametrize("written", DATES)
 def test_dates_in_every_form_are_the_same_dates(written):
-    texts = DAYS.dt.strftime(written)
+    texts = DAYS.dt.strftime(written).copy()
     texts[5] = "unknown"
     expected = pd.DataFrame({"x": DAYS.where(DAYS.index != 5)})
     frame = pd.DataFrame({"x": texts})

@@ -90,6 +90,8 @@ PANDAS = {
 
 @pytest.mark.parametrize("name", PANDAS)
 def test_types_of_pandas(name):
+    if name == "str" and pd.__version__ < "3":
+        pytest.skip("before pandas 3, astype(str) turns missing values into text")
     frame = PANDAS[name]
     step = TablePreprocessor()
     assert_allclose(step.fit_transform(frame), EXPECTED, rtol=1e-12, atol=1e-12)

@@ -1,6 +1,7 @@
 """The content of a report, compared with scikit-learn and the rows."""
 
 import json
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -31,8 +32,8 @@ from sklearn.preprocessing import (
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.metrics import auc_interval
-from skauc.report import make_report_content
+from skauc.metrics import auc_interval, partial_auc
+from skauc.report import make_report_content, render_report
 from skauc.report.missing import SEVERAL, Missing
 
 
@@ -51,8 +52,23 @@ def test_figures_are_those_of_the_metrics(tumours, content):
     average = by_key["average_precision"]
     assert_allclose(average.value, average_precision_score(positive, scores))
     assert_allclose(by_key["partial_auc"].value, roc_auc_score(positive, scores, max_fpr=0.1))
-    for score in content.scores[:3]:
+    for score in content.scores:
         assert 0 <= score.low <= score.value <= score.high <= 1
+
+
+def test_a_model_for_a_part_of_the_curve_shows_it(tumours):
+    model = make_pipeline(StandardScaler(), SparseKernelAUC(4, max_fpr=0.2, min_tpr=0.5))
+    model.fit(tumours.X_train, tumours.y_train)
+    content = make_report_content(model, tumours.X_test, tumours.y_test)
+    assert (content.part.max_fpr, content.part.min_tpr) == (0.2, 0.5)
+    shown = content.scores[3]
+    scores, positive = model.decision_function(tumours.X_test), tumours.y_test == "malignant"
+    assert_allclose(shown.value, partial_auc(positive, scores, max_fpr=0.2, min_tpr=0.5))
+    assert "up to a false positive rate of 0.2 and above a recall of 0.5" in shown.meaning
+    assert "fitted for this part" in shown.meaning
+    page = render_report(content)
+    assert re.search(r'"part": ?{"max_fpr": ?0.2, ?"min_tpr": ?0.5}', page)
+    assert "false positive rates up to 0.2 and recalls above 0.5" in page
 
 
 def test_every_threshold_has_the_counts_of_the_confusion_matrix(tumours, content):

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from skauc import OAM, OILK, OPAUC, AdaOAM, KernelRankSVM, SAdaOAM, SparseKernelAUC, StructuralAUC
 from skauc.exceptions import InvalidDataError
 from skauc.report import make_report, make_report_content
-from skauc.report.missing import Missing
+from skauc.report.missing import ONLY_RIDGES, Missing
 
 
 def refitted(case, model):
@@ -119,3 +119,11 @@ def test_grades_have_no_report(tumours):
         InvalidDataError, match=r"a model of two classes; this one has 3: \[0, 1, 2\]"
     ):
         make_report_content(model, X, grades)
+
+
+def test_ridges_are_not_shown_as_points(tumours):
+    model = SparseKernelAUC(8, shapes="ridge", scaling="rank", refine=2, random_state=0)
+    case = refitted(tumours, model)
+    assert model.is_ridge_.all()
+    content = make_report_content(*case.test, **case.train)
+    assert content.centres == content.far == ONLY_RIDGES

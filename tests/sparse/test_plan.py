@@ -107,15 +107,21 @@ def test_pursuit_and_refinement_alternate():
     assert steps == [4, 4, 7]
 
 
-@pytest.mark.parametrize("selection", [Selection(), Selection(n_rows=None)])
-def test_refinement_of_many_rows_has_new_hard_rows_for_each_size(selection):
-    stages = stages_of(9000, n_basis=16, refine=10, selection=selection)
+def test_refinement_of_many_rows_has_new_hard_rows_for_each_size():
+    stages = stages_of(9000, n_basis=16, refine=10)
     kinds = [type(stage) for stage in stages]
     growth = [Pursue, Refine, MoveTo] * 2
     assert kinds == [*growth, Pursue, Refine, MoveTo, Finish]
     moves = [stage for stage in stages if isinstance(stage, MoveTo)]
     assert [(move.rows, move.size) for move in moves] == [("hard", 4), ("hard", 8), ("all", 16)]
     assert [move.grows for move in moves] == [True, True, False]
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [("auto", 4000), (5000, 5000), (None, None)])
+def test_refinement_works_on_as_many_rows_as_are_asked_for(n_rows, size):
+    parameters = Parameters(n_basis=4, refine=10, selection=Selection(n_rows=n_rows))
+    plan, rows = make_plan(parameters, make_rows(9000))
+    assert plan.sample_rows(plan.hold_out(rows, np.random.RandomState(0))) == size
 
 
 # Parameters

@@ -6,9 +6,13 @@ import numpy as np
 import oracles
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
 from toys import grow_by, make_toy
 
+from skauc import SparseKernelAUC
 from skauc.engines import LinearColumns
+from skauc.exceptions import InvalidParameterError
 from skauc.kernels import RBF
 from skauc.shaped_rbf import ShapedRBF
 from skauc.solvers.newton import cholesky_step, minimise
@@ -16,7 +20,7 @@ from skauc.solvers.triangular import cholesky_factor
 from skauc.sparse.basis import RIDGE, Added, Basis
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.refinement import Refined, _Problem, refine, shape_ridge
-from skauc.sparse.shapes import DEVIATION_PENALTY, SCALE_BOUNDS, Shape
+from skauc.sparse.shapes import DEVIATION_UNIT, SCALE_BOUNDS, Shape
 
 optimise = partial(minimise, step=cholesky_step, tol=1e-13, max_iter=200)
 ROUND, RIDGES = [3, 40, 71], [17, 90]
@@ -70,7 +74,7 @@ class Setup:
         turns = (shape.metric[ridges] - DIRECTIONS) / lengths
         apart = shape.centres[ridges] - self.shape.centres[ridges]
         shifts = (shape.metric[ridges] * apart).sum(axis=1)
-        total = np.sum(np.log(shape.scales) ** 2) + DEVIATION_PENALTY * np.sum(own**2)
+        total = np.sum(np.log(shape.scales) ** 2) + np.sum((own / DEVIATION_UNIT) ** 2)
         total += sum(np.sum(part**2) for part in (moves, turns, shifts))
         return 0.5 * shape_ridge(self.engine) * total
 
@@ -114,15 +118,14 @@ def test_scales_and_deviations_stay_between_their_bounds(setup):
     theta = setup.problem.pack(setup.shape)
     n_round = 9
     theta[n_round : n_round + 3] = SCALE_BOUNDS[0] - 1, 0.0, SCALE_BOUNDS[1] + 1
-    theta[n_round + 3] = SCALE_BOUNDS[1] + 1
+    theta[n_round + 3] = SCALE_BOUNDS[1] / DEVIATION_UNIT + 1
     shape = setup.problem.unpack(theta)
     assert_allclose(np.log(shape.scales), [SCALE_BOUNDS[0], 0.0, SCALE_BOUNDS[1]])
     assert_allclose(shape.metric[0, 0], np.sqrt(0.5) * np.exp(sum(SCALE_BOUNDS)))
     at_bounds = [n_round, n_round + 2, n_round + 3]
-    penalties = shape_ridge(setup.engine) * setup.problem.variables.penalties()
     # The kernel changes no more; the penalty pulls the variables back.
     _, gradient = setup.problem(theta)
-    assert_allclose(gradient[at_bounds], (penalties * theta)[at_bounds])
+    assert_allclose(gradient[at_bounds], shape_ridge(setup.engine) * theta[at_bounds])
 
 
 def test_refinement_keeps_the_features_of_a_ridge(setup):
@@ -138,8 +141,97 @@ def test_refinement_keeps_the_features_of_a_ridge(setup):
     assert_allclose(found.factor, factor, atol=1e-8)
 
 
-def test_rounding_keeps_the_metric_with_the_centres(setup):
-    rounded = setup.shape.rounded()
-    for name in ("centres", "metric"):
-        single = getattr(setup.shape, name).astype(np.float32)
-        assert_array_equal(getattr(rounded, name), single)
+def test_centres_are_rounded_in_units_of_the_steepest_metric(setup):
+    rounded = setup.shape.rounded(0.5)
+    apart = np.abs(rounded.centres - setup.shape.centres)
+    assert 0 < (apart * np.abs(setup.shape.metric).max(axis=0)).max() < 1e-4
+    assert_array_equal(rounded.metric, setup.shape.metric.astype(np.float32))
+
+
+# Estimators
+
+
+def equal_cards(n_rows, seed):
+    """Four features of a few levels; a row is positive if two of them are equal."""
+    rows = np.random.default_rng(seed).integers(0, 9, size=(n_rows, 4)).astype(float)
+    return rows, (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
+
+
+def wells(n_rows, seed):
+    """A narrow well in one feature on one side, and in the other feature on the other side."""
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(-2, 2, size=(n_rows, 2))
+    side = rows[:, 0] > 0
+    inside = np.where(side, np.abs(rows[:, 1]) < 0.2, np.abs(rows[:, 0] + 1) < 0.1)
+    return rows, inside
+
+
+def explicit_scores(model, rows):
+    """The scores by the formula in the docstring."""
+    terms = (rows[:, None] - model.basis_vectors_) * model.metric_
+    squares = np.where(model.is_ridge_, terms.sum(axis=2) ** 2, (terms**2).sum(axis=2))
+    return np.exp(-squares) @ model.dual_coef_ + rows @ model.linear_coef_ + model.intercept_
+
+
+@pytest.mark.parametrize("engine", ["cpu", "gpu"])
+def test_ridges_see_equality(engine, monkeypatch):
+    if engine == "gpu":
+        pytest.importorskip("torch", reason='needs pip install "skauc[gpu]"')
+        monkeypatch.setenv("SKAUC_GPU_DEVICE", "cpu")
+    train, test = equal_cards(1500, 0), equal_cards(1000, 1)
+    scores = []
+    for shapes in ("round", "ridge"):
+        model = SparseKernelAUC(16, shapes=shapes, engine=engine, random_state=0).fit(*train)
+        scores.append(model.score(*test))
+    assert scores[0] < 0.8
+    assert scores[1] > 0.97
+    assert model.is_ridge_.sum() > 8
+    assert np.count_nonzero(model.metric_[model.is_ridge_], axis=1).max() <= 4
+    assert_allclose(model.decision_function(test[0]), explicit_scores(model, test[0]), atol=1e-6)
+
+
+def test_local_scales_learn_where_a_feature_matters():
+    train, test = wells(2500, 0), wells(2000, 1)
+    scores = {}
+    for shapes in ("round", "local"):
+        model = SparseKernelAUC(16, shapes=shapes, refine=30, random_state=0).fit(*train)
+        scores[shapes] = model.score(*test)
+    assert scores["local"] > scores["round"] + 0.005
+    assert np.log(model.metric_).std(axis=0).min() > 0.05
+    assert not model.is_ridge_.any()
+    assert_allclose(model.decision_function(test[0]), explicit_scores(model, test[0]), atol=1e-6)
+
+
+@pytest.mark.parametrize("shapes", ["local", "ridge"])
+def test_sparse_rows_and_smaller_models(shapes):
+    rows, labels = equal_cards(300, 0)
+    dense = SparseKernelAUC(8, shapes=shapes, refine=3, random_state=0).fit(rows, labels)
+    model = clone(dense).fit(sparse.csr_array(rows), labels)
+    assert_allclose(model.decision_function(rows), dense.decision_function(rows), atol=1e-4)
+    smaller = dense.truncate(4)
+    assert smaller.metric_.shape == (4, 4)
+    assert smaller.is_ridge_.shape == (4,)
+    assert_allclose(smaller.decision_function(rows), explicit_scores(smaller, rows), atol=1e-6)
+    assert_array_equal(list(dense.staged_decision_function(rows))[-1].shape, (300,))
+
+
+def test_centres_that_share_their_scales_have_no_metric():
+    rows, labels = equal_cards(200, 0)
+    for parameters in ({"shapes": "round"}, {"shapes": "local", "refine": False}):
+        model = SparseKernelAUC(4, random_state=0, **parameters).fit(rows, labels)
+        assert model.metric_ is None
+        assert_array_equal(model.is_ridge_, np.zeros(4, bool))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"shapes": "oval"}, "`shapes` must be one of 'round', 'local', 'ridge'; got 'oval'"),
+        ({"shapes": "local", "kernel": "laplacian"}, "shapes='local' needs kernel='rbf'; got"),
+        ({"shapes": "ridge", "selection": "greedy"}, "needs the selection rule 'orthogonal'; got"),
+    ],
+)
+def test_what_shapes_need(parameters, message):
+    rows, labels = equal_cards(50, 0)
+    with pytest.raises(InvalidParameterError, match=message):
+        SparseKernelAUC(4, **parameters).fit(rows, labels)

@@ -21,6 +21,7 @@ from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
 from skauc.model import Model
+from skauc.shaped_rbf import ShapedRBF
 from skauc.support import quiet_overflow
 from skauc.validation import check_rows
 
@@ -211,7 +212,7 @@ def _warn_if_far_from_centres(
     estimator: RankingClassifier, model: Model, X: Rows, scores: np.ndarray
 ) -> None:
     """Warn that the centres do not rank the rows, if the kernel is zero at all of them."""
-    if not isinstance(model.kernel, RBF | Laplacian) or not model.coef.any():
+    if not isinstance(model.kernel, RBF | Laplacian | ShapedRBF) or not model.coef.any():
         return
     with quiet_overflow():
         some = model.scaled(X[:_MANY_ROWS])

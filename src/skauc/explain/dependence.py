@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from skauc.exceptions import InvalidParameterError
 from skauc.explain.columns import UserColumns, find_columns, pick, pick_rows, stack
 from skauc.explain.grids import ColumnGrid, find_column, make_grid, with_values
-from skauc.explain.products import ProductForm
+from skauc.explain.products import ProductForm, why_no_product
 from skauc.explain.shapley import Reference, as_table, features_of, unwrap_own, why_inexact
 from skauc.model import Model
 from skauc.unwrapping import UnwrappedModel, as_dense, first_step
@@ -131,7 +131,8 @@ def _check_features(X: Any, features: Any) -> list[int]:
 
 def _mean_scores(unwrapped: UnwrappedModel, X: Any, reference: Reference) -> Any:
     columns = find_columns(unwrapped, X, reference.table, check_random_state(0))
-    if why_inexact(unwrapped, columns) is None:
+    is_product = why_no_product(cast(Model, unwrapped.model)) is None
+    if is_product and why_inexact(unwrapped, columns) is None:
         return _ClosedForm(unwrapped, columns, X, reference)
     if columns.of_feature is None:
         return _MixedTables(unwrapped, X, reference)

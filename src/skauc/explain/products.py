@@ -7,6 +7,7 @@ the dummy columns of a category. A kernel value is then a product of one factor 
     a_mg = exp(-gamma_m sum over features j of column g of d_j(x_j, c_mj)),
 
 with d_j = s_j^2 (x_j - c_mj)^2 for the RBF kernel and d_j = |x_j - c_mj| for the Laplacian kernel.
+Centres may have scales s_mj of their own. Ridges are no products; `skauc.explain.ridges` has them.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.exceptions import InvalidParameterError
+from skauc.explain.ridges import RidgeForm
 from skauc.kernels import RBF, Kernel, Laplacian, Linear, Rows, is_sparse
 from skauc.model import Model
+from skauc.shaped_rbf import ShapedRBF
 from skauc.support import cached_property
 
 
@@ -25,7 +28,8 @@ from skauc.support import cached_property
 class ProductForm:
     """sum_m coef_m prod_g a_mg + linear.x + intercept, with columns g as the factors.
 
-    ``columns[j]`` is the number of the column that feature j belongs to.
+    ``columns[j]`` is the number of the column that feature j belongs to. ``scales`` has one number
+    per feature, or one per centre and feature.
     """
 
     centres: np.ndarray
@@ -60,6 +64,8 @@ class ProductForm:
             linear += centres.T @ coef
             centres, coef = centres[:0], coef[:0]
         scales = getattr(kernel, "scales", None)
+        if isinstance(kernel, ShapedRBF):
+            scales = kernel.metric
         return cls(
             centres=centres,
             coef=coef,
@@ -91,9 +97,8 @@ class ProductForm:
     def factors(self, rows: np.ndarray) -> np.ndarray:
         """Return a_mg for each row, centre m and column g."""
         factors = np.empty((len(rows), len(self.coef), self.n_columns))
-        centres = self.centres * self.scales
-        for row, out in zip(rows * self.scales, factors, strict=True):
-            distances = row - centres
+        for row, out in zip(rows, factors, strict=True):
+            distances = (row - self.centres) * self.scales
             distances = np.abs(distances) if self.power == 1 else np.square(distances)
             out[:] = self.by_column(distances)
             out *= -self.gammas[:, None]
@@ -113,9 +118,20 @@ def why_no_product(model: Model) -> str | None:
     """Return why a model has no product form, None if it has one."""
     if model.scaling is not None and model.scaling.axes is not None:
         return "`rotate=True` mixes the columns"
+    if isinstance(model.kernel, ShapedRBF):
+        return "it has ridge centres" if model.kernel.is_ridge.any() else None
     if not isinstance(model.kernel, RBF | Laplacian | Linear):
         return f"the kernel is {_name(model.kernel)}"
     return None
+
+
+def ridges_of(model: Model, columns: np.ndarray) -> RidgeForm | None:
+    """Return the ridges of a model, None if it has none."""
+    if not isinstance(model.kernel, ShapedRBF) or not model.kernel.is_ridge.any():
+        return None
+    which = np.flatnonzero(model.kernel.is_ridge)
+    metric = model.kernel.metric[which]
+    return RidgeForm(_dense(model.centres[which]), metric, model.coef[which], columns)
 
 
 def _name(kernel: Kernel) -> str:

@@ -13,10 +13,11 @@ from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain.columns import UserColumns, as_array, find_columns, pick_rows
 from skauc.explain.explanation import Explanation
-from skauc.explain.products import ProductForm, why_no_product
+from skauc.explain.products import ProductForm, ridges_of, why_no_product
 from skauc.explain.quadrature import add_shapley_values, rules
+from skauc.explain.ridges import MOST_COLUMNS
 from skauc.explain.sampling import FeatureMixer, TableMixer, sampled_values
-from skauc.model import Model
+from skauc.model import Model, without_ridges
 from skauc.support import row_slices, rows_per_block
 from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 from skauc.validation import check_choice, check_integer, check_n_jobs, check_rows
@@ -44,7 +45,7 @@ def shapley_values(
     The contribution of a column is its Shapley value in the game whose value for a set S of columns
     is the mean score of rows with the columns in S taken from the explained row and the others
     from a background row (the interventional game). The RBF and Laplacian kernels are products over
-    columns, so their values are exact.
+    columns, and ridge centres use few columns, so their values are exact.
 
     Parameters
     ----------
@@ -202,7 +203,11 @@ def why_inexact(unwrapped: UnwrappedModel, columns: UserColumns) -> str | None:
     """Return why values have to be sampled, None if they are exact."""
     if columns.of_feature is None:
         return "a preprocessing step computes a feature from several columns"
-    return why_no_product(cast(Model, unwrapped.model))
+    model = cast(Model, unwrapped.model)
+    ridges = ridges_of(model, columns.of_feature)
+    if ridges is not None and ridges.most_columns() > MOST_COLUMNS:
+        return f"a ridge centre uses {ridges.most_columns()} columns"
+    return why_no_product(without_ridges(model))
 
 
 def _mixer(
@@ -233,7 +238,9 @@ def _exact_values(
 ) -> tuple[np.ndarray, float]:
     """Return the values and the mean score of the background, block by block."""
     model = cast(Model, unwrapped.model)
-    form = ProductForm.of(model, columns.of_feature, n_columns=len(columns.names))
+    of_feature = cast(np.ndarray, columns.of_feature)
+    form = ProductForm.of(without_ridges(model), of_feature, n_columns=len(columns.names))
+    ridges = ridges_of(model, of_feature)
     others = as_dense(model.scaled(reference.rows))
     values = np.empty((X.shape[0], form.n_columns))
     base_parts = reference.shares @ form.linear_parts(others)
@@ -242,7 +249,12 @@ def _exact_values(
         rows = as_dense(model.scaled(features_of(unwrapped, part)))
         values[block] = form.linear_parts(rows) - base_parts
         _add_products(form, rows, others, reference.shares, values[block], n_jobs)
-    return values, float(reference.shares @ form.scores(others))
+        if ridges is not None:
+            ridges.add_values(rows, others, reference.shares, values[block])
+    base = form.scores(others)
+    if ridges is not None:
+        base += ridges.scores(others)
+    return values, float(reference.shares @ base)
 
 
 def _add_products(

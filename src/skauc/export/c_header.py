@@ -134,14 +134,20 @@ class _Writer(FeatureWriter):
         """Return the sum over centres; tables have one row per feature, which vectorises."""
         expansion = self.program.expansion
         (n_centres, n_features), power = expansion.centres.shape, self.maths("exp")
-        lines = [*self.centres(), self.table("weights", expansion.weights)]
+        lines = [*self.centres(), self.table("weights", expansion.weights.T.ravel())]
         lines += [self.table("coef", expansion.coef)]
         term = {
             "gaussian": "e[m] += w * (x - c) * (x - c);",
             "laplacian": f"e[m] += w * {self.maths('fabs')}(x - c);",
             "polynomial": "e[m] += w * x * c;",
+            "local": "e[m] += w * w * (x - c) * (x - c);",
         }[expansion.shape]
         value = f"{power}(-e[m])"
+        if expansion.ridges is not None:
+            flags = map(str, expansion.ridges.astype(int).tolist())
+            lines.append(array("static const signed char ridges[]", flags))
+            term = "e[m] += w * (x - c) * (ridges[m] ? 1 : w * (x - c));"
+            value = f"{power}(-e[m] * (ridges[m] ? e[m] : 1))"
         if expansion.ratios is not None:
             lines.append(self.table("ratios", expansion.ratios))
             value = f"{power}(-e[m] * ratios[m])"
@@ -150,15 +156,16 @@ class _Writer(FeatureWriter):
             value = f"{self.maths('pow')}({base}, {self.number(expansion.degree)})"
         read = f"centres[j * {n_centres} + m]"
         c = f"offset[j] + step[j] * {read}" if self.precision == "int8" else read
+        w = "weights[j]" if expansion.weights.ndim == 1 else f"weights[j * {n_centres} + m]"
         return [
             *lines,
             f"§_real e[{n_centres}];",
             "int m;",
             f"for (m = 0; m < {n_centres}; m++) e[m] = 0;",
             f"for (j = 0; j < {n_features}; j++) {{",
-            "    const §_real x = z[j], w = weights[j];",
+            "    const §_real x = z[j];",
             f"    for (m = 0; m < {n_centres}; m++) {{",
-            f"        const §_real c = {c};",
+            f"        const §_real c = {c}, w = {w};",
             f"        {term}",
             "    }",
             "}",

@@ -222,7 +222,9 @@ class Expansion:
 
     The kernel is exp(-e) for the shapes "gaussian", e = ratio_m sum_j weight_j (z_j - c_mj)^2, and
     "laplacian", e = ratio_m sum_j weight_j |z_j - c_mj|. For the shape "polynomial" it is
-    (sum_j weight_j z_j c_mj + offset)^degree.
+    (sum_j weight_j z_j c_mj + offset)^degree. Centres of the shape "local" have weights of their
+    own, e = sum_j (weight_mj (z_j - c_mj))^2, and those that are ``ridges`` have
+    e = (sum_j weight_mj (z_j - c_mj))^2.
     """
 
     shape: str
@@ -234,10 +236,13 @@ class Expansion:
     intercept: float
     offset: float = 0.0
     degree: int = 1
+    ridges: np.ndarray | None = None
 
     @property
     def is_product(self) -> bool:
         """Whether the kernel is a product of one factor per feature."""
+        if self.ridges is not None:
+            return False
         return self.shape != "polynomial" or len(self.coef) == 0
 
 

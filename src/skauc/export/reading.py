@@ -50,6 +50,7 @@ from skauc.preprocessing.parts import (
     build_parts,
 )
 from skauc.preprocessing.steps import PERIODS
+from skauc.shaped_rbf import ShapedRBF
 from skauc.unwrapping import UnwrappedModel, layers_of, unwrap_single
 
 
@@ -285,8 +286,11 @@ def _expansion(model: Model) -> Expansion:
     shape, weights, ratios = _shape(kernel, len(coef), centres.shape[1])
     offset = float(getattr(kernel, "coef0", 0.0))
     degree = int(getattr(kernel, "degree", 1))
+    is_ridge = getattr(kernel, "is_ridge", np.zeros(0, bool))
+    ridges = is_ridge if is_ridge.any() else None
+    intercept = float(model.intercept)
     return Expansion(
-        *(shape, centres, coef, weights, ratios, linear, float(model.intercept), offset, degree)
+        *(shape, centres, coef, weights, ratios, linear, intercept, offset, degree, ridges)
     )
 
 
@@ -300,6 +304,8 @@ def _shape(kernel, n_centres: int, n_features: int) -> tuple[str, np.ndarray, np
         largest = float(np.max(kernel.gamma))
         ratios = np.broadcast_to(kernel.gamma / largest, n_centres)
         return "gaussian", weights * largest, None if np.all(ratios == 1) else ratios
+    if isinstance(kernel, ShapedRBF):
+        return "local", kernel.metric, None
     if isinstance(kernel, Laplacian):
         return "laplacian", weights * kernel.gamma, None
     if isinstance(kernel, Polynomial):

@@ -13,7 +13,11 @@ from skauc.export.program import Expansion, Program
 LARGEST_CHANGE = {"double": 8e-10, "float": 3e-6}
 _N_DEVIATIONS = 6
 # The maximum of |d exp(-|u|^2) / du|, and of |d exp(-|u|_1) / du_j|.
-_STEEPEST = {"gaussian": math.sqrt(2.0 / math.e), "laplacian": 1.0}
+_STEEPEST = {
+    "gaussian": math.sqrt(2.0 / math.e),
+    "local": math.sqrt(2.0 / math.e),
+    "laplacian": 1.0,
+}
 # More decimals than this are all digits of a double.
 _MOST_DECIMALS = 17
 
@@ -42,11 +46,14 @@ def with_rounded_centres(program: Program, precision: str = "double") -> Program
 
 def _decimals(expansion: Expansion, change: float) -> np.ndarray:
     """Return the number of decimals for each feature."""
-    is_gaussian = expansion.shape == "gaussian"
     slope = _STEEPEST[expansion.shape] * float(np.linalg.norm(expansion.coef))
-    if not is_gaussian:
+    units = expansion.weights
+    if expansion.shape == "laplacian":
         slope *= math.sqrt(expansion.centres.shape[1])
-    units = np.sqrt(expansion.weights) if is_gaussian else expansion.weights
+    elif expansion.shape == "gaussian":
+        units = np.sqrt(units)
+    else:  # the scales of the centre that is steepest in a feature
+        units = np.abs(units).max(axis=0)
     deviation = slope * units / math.sqrt(12)
     with np.errstate(divide="ignore"):  # a feature of weight 0 has no effect
         decimals = np.ceil(np.log10(_N_DEVIATIONS * deviation / change))

@@ -132,6 +132,12 @@ class _Writer:
             ratios = np.ones(len(expansion.coef)) if expansion.ratios is None else expansion.ratios
             columns = np.column_stack([expansion.coef, ratios, expansion.centres])
             names = ["coef", "ratio", *(f"c{j}" for j in range(expansion.centres.shape[1]))]
+            if expansion.shape == "local":
+                columns = np.column_stack([columns, expansion.weights])
+                names += [f"w{j}" for j in range(expansion.centres.shape[1])]
+            if expansion.ridges is not None:
+                columns = np.column_stack([columns, expansion.ridges])
+                names.append("ridge")
             found["centres"] = self.sql.table(names, [double] * len(names), columns.tolist())
         codes = [
             [number, level, code]
@@ -199,6 +205,8 @@ class _Writer:
 
     def kernel(self) -> str:
         expansion = self.program.expansion
+        if expansion.shape == "local":
+            return self.local_kernel()
         term = {
             "gaussian": "{0} * (f{1} - c.c{1}) * (f{1} - c.c{1})",
             "laplacian": "{0} * ABS(f{1} - c.c{1})",
@@ -209,6 +217,16 @@ class _Writer:
         if expansion.shape == "polynomial":
             return f"POWER({total} + {self.sql.number(expansion.offset)}, {expansion.degree})"
         power = total if expansion.ratios is None else f"c.ratio * ({total})"
+        return f"EXP({self.sql.greatest}(-({power}), -{_LARGEST_POWER}e0))"
+
+    def local_kernel(self) -> str:
+        """Return the kernel of centres with weights of their own, of which some are ridges."""
+        expansion = self.program.expansion
+        apart = [f"c.w{j} * (f{j} - c.c{j})" for j in range(expansion.centres.shape[1])]
+        power = _sum([f"{each} * {each}" for each in apart])
+        if expansion.ridges is not None:
+            along = _sum(apart)
+            power = f"CASE WHEN c.ridge > 0 THEN {along} * {along} ELSE {power} END"
         return f"EXP({self.sql.greatest}(-({power}), -{_LARGEST_POWER}e0))"
 
     def probability(self) -> str:

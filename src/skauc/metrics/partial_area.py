@@ -138,6 +138,16 @@ def area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: fl
     return float(trapezoid(np.maximum(y - min_tpr, 0), x))
 
 
+def describe_corner(max_fpr: float | None, min_tpr: float | None) -> str:
+    """Return the limits of the part of the curve in words."""
+    parts = []
+    if max_fpr is not None:
+        parts.append(f"up to a false positive rate of {max_fpr:g}")
+    if min_tpr is not None:
+        parts.append(f"above a recall of {min_tpr:g}")
+    return " and ".join(parts) if parts else "of the whole curve"
+
+
 def check_part(max_fpr: float | None, min_tpr: float | None, counts: tuple[int, int]) -> None:
     """Raise an error if a part of the curve is smaller than one row.
 

@@ -118,9 +118,9 @@ class _Nodes:
 
     def _factors(self, form: ProductForm, rows: str, members: np.ndarray) -> str:
         """Return a_mg, of shape (rows, centres, columns)."""
-        scaled = self.node("Mul", [rows, self.constant(form.scales)])
-        middle = self.node("Unsqueeze", [scaled, self.constant([1], np.int64)])
-        apart = self.node("Sub", [middle, self.constant(form.centres * form.scales)])
+        middle = self.node("Unsqueeze", [rows, self.constant([1], np.int64)])
+        apart = self.node("Sub", [middle, self.constant(form.centres)])
+        apart = self.node("Mul", [apart, self.constant(form.scales)])
         apart = self.node("Abs", [apart]) if form.power == 1 else self.node("Mul", [apart, apart])
         distances = self.node("MatMul", [apart, self.constant(members)])
         return self.node(

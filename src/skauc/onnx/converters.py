@@ -45,6 +45,7 @@ from skauc.onnx.building import Builder, numbers
 from skauc.onnx.contributions import MAPPED_ROWS
 from skauc.onnx.steps import register_steps
 from skauc.rank_svm import KernelRankSVM
+from skauc.shaped_rbf import ShapedRBF
 from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
 from skauc.structural import StructuralAUC
 from skauc.support import quiet_overflow
@@ -181,6 +182,8 @@ def _ranges(knots: np.ndarray) -> np.ndarray:
 def _kernel_values(build: Builder, kernel, centres: np.ndarray, rows):
     if isinstance(kernel, RBF):
         return _rbf(build, kernel, centres, rows)
+    if isinstance(kernel, ShapedRBF):
+        return _shaped(build, kernel, centres, rows)
     if isinstance(kernel, Laplacian):
         distances = onnx_cdist(
             rows,
@@ -218,4 +221,23 @@ def _rbf(build: Builder, kernel: RBF, centres: np.ndarray, rows):
     products = build(OnnxMatMul, scaled, 2 * ratios * centres.T)
     offsets = -ratios * np.einsum("kd,kd->k", centres, centres)
     exponent = build(OnnxAdd, build(OnnxAdd, products, squares), offsets)
+    return build(OnnxExp, build(OnnxMin, exponent, numbers(0.0)))
+
+
+def _shaped(build: Builder, kernel: ShapedRBF, centres: np.ndarray, rows):
+    """Subtract the square of u = m.(x - z) of ridges from the exponent of round centres.
+
+    Each kind of centre has zeros in the part of the other.
+    """
+    origin, is_round = centres.mean(axis=0), ~kernel.is_ridge[:, None]
+    centres = centres - origin
+    moved = build(OnnxSub, rows, origin)
+    squares = np.where(is_round, kernel.metric**2, 0.0)
+    directions = np.where(is_round, 0.0, kernel.metric)
+    exponent = build(OnnxMatMul, build(OnnxMul, moved, moved), -squares.T)
+    exponent = build(OnnxAdd, exponent, build(OnnxMatMul, moved, 2 * (squares * centres).T))
+    exponent = build(OnnxSub, exponent, np.einsum("kj,kj->k", squares, centres**2))
+    along = build(OnnxMatMul, moved, directions.T)
+    along = build(OnnxSub, along, np.einsum("kj,kj->k", directions, centres))
+    exponent = build(OnnxSub, exponent, build(OnnxMul, along, along))
     return build(OnnxExp, build(OnnxMin, exponent, numbers(0.0)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from skauc.metrics import auc_interval
+from skauc.metrics.partial_area import check_corner
 from skauc.plotting.curve_band import CurveBandDisplay
+from skauc.unwrapping import unwrap
 
 
 class RocBandDisplay(CurveBandDisplay):
@@ -36,6 +38,8 @@ class RocBandDisplay(CurveBandDisplay):
         The figure of the axes.
     line_, band_, chance_ : matplotlib Artist or None
         The curve, its band, and the curve of a random ranking.
+    part_ : matplotlib Artist or None
+        The part of the curve that is shaded.
 
     See Also
     --------
@@ -55,6 +59,55 @@ class RocBandDisplay(CurveBandDisplay):
     y_label = "Recall"
     summary = "AUC"
     legend_location = "lower right"
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, **kwargs):
+        """Score rows with a fitted classifier and draw the curve.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted binary classifier with `decision_function` or `predict_proba`. The part of the
+            curve that it was fitted for is shaded.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that the estimator was not fitted to.
+        y : array-like of shape (n_samples,)
+            Labels of the rows.
+        **kwargs : dict
+            Passed to :meth:`from_predictions` and :meth:`plot`.
+
+        Returns
+        -------
+        display : RocBandDisplay
+            The display.
+        """
+        return super().from_estimator(estimator, X, y, **{**unwrap(estimator).limits, **kwargs})
+
+    def plot(self, ax=None, *, max_fpr=None, min_tpr=None, **kwargs):
+        """Draw the curve, its band and the curve of a random ranking.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is created.
+        max_fpr, min_tpr : float, default=None
+            Limits of a part of the curve to shade. If both are None, nothing is shaded.
+        **kwargs : dict
+            ``name``, ``band`` and ``chance`` as in `PrecisionRecallBandDisplay`. Others are passed
+            to matplotlib's `plot` for the curve.
+
+        Returns
+        -------
+        display : RocBandDisplay
+            The display itself.
+        """
+        super().plot(ax, **kwargs)
+        widest, lowest = check_corner(max_fpr, min_tpr)
+        self.part_ = None
+        if (widest, lowest) != (1.0, 0.0):
+            style = {"color": "0.5", "alpha": 0.2, "linewidth": 0, "zorder": 0}
+            self.part_ = self.ax_.fill_between([0.0, widest], lowest, 1.0, **style)
+        return self
 
     @classmethod
     def _of(cls, scores, positive, weights, points, bands):

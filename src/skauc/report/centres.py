@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.engines.expansion import evaluate_expansion
-from skauc.model import Model
+from skauc.model import Model, without_ridges
 from skauc.report.columns import Column, columns, row_values
-from skauc.report.missing import SEVERAL, Missing
+from skauc.report.missing import ONLY_RIDGES, SEVERAL, Missing
 from skauc.report.rows import LabelledRows
 from skauc.unwrapping import UnwrappedModel, as_dense
 
@@ -71,13 +71,15 @@ def typical_centres(
     For the rows S of a class and the rows O of the other class, this is the centre z_k with the
     largest value of mean over S of k(z_k, x) - mean over O of k(z_k, x). Only centres that the
     model assigns to the class are considered, unless there are none: a refined centre may be far
-    from the rows of its class.
+    from the rows of its class. Ridges are no points and are left out.
     """
     classifier, model = unwrapped.classifier, unwrapped.model
     if classifier is None:
         return SEVERAL
     if model is None or len(model.coef) == 0:
         return Missing(f"{type(classifier).__name__} has no centres.")
+    if len(without_ridges(model).coef) == 0:
+        return ONLY_RIDGES
     indices = _most_typical(unwrapped, model, test)
     centres = as_dense(model.centres[list(indices)])
     found = [
@@ -108,12 +110,15 @@ def _most_typical(unwrapped: UnwrappedModel, model: Model, test: LabelledRows) -
     positive = sample.positive
     difference = similarity[positive].mean(axis=0) - similarity[~positive].mean(axis=0)
     is_positive = replace(model, scaling=None).scores(model.centres) > 0
-    return _argmax_among(difference, is_positive), _argmax_among(-difference, ~is_positive)
+    is_ridge = getattr(model.kernel, "is_ridge", np.zeros(len(model.coef), bool))
+    gains = np.where(is_ridge, -np.inf, (difference, -difference))
+    return _argmax_among(gains[0], is_positive), _argmax_among(gains[1], ~is_positive)
 
 
 def _argmax_among(values: np.ndarray, allowed: np.ndarray) -> int:
     """Return the index of the largest allowed value, or of the largest one if none is allowed."""
-    return int(np.argmax(np.where(allowed, values, -np.inf) if allowed.any() else values))
+    among = np.where(allowed, values, -np.inf)
+    return int(np.argmax(among if np.isfinite(among).any() else values))
 
 
 def _in_table_units(

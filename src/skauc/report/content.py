@@ -16,7 +16,14 @@ from skauc.explain.columns import column_names
 from skauc.metrics import auc_interval, curve_bands, operating_points
 from skauc.report.calibration import Calibration, calibrate_scores
 from skauc.report.centres import TypicalCentres, typical_centres
-from skauc.report.curves import Curve, Histogram, histogram, precision_recall_curve, roc_curve
+from skauc.report.curves import (
+    Curve,
+    CurvePart,
+    Histogram,
+    histogram,
+    precision_recall_curve,
+    roc_curve,
+)
 from skauc.report.data_warnings import DataWarning, describe_checks, find_warnings
 from skauc.report.domain import FarRows, far_rows
 from skauc.report.explained_rows import ExplainedRows, explain_leading_rows
@@ -59,6 +66,7 @@ class ReportContent:
     model: ModelSummary
     data: DataSummary
     scores: tuple[Score, ...]
+    part: CurvePart | None
     warnings: tuple[DataWarning, ...]
     checks: str
     roc: Curve
@@ -167,7 +175,8 @@ def make_report_content(
         versions=_versions(),
         model=summarise_model(unwrapped),
         data=data,
-        scores=main_scores(scored, interval, points, bands),
+        scores=main_scores(scored, interval, points, bands, unwrapped.limits),
+        part=CurvePart.of(unwrapped),
         warnings=find_warnings(
             train,
             test,

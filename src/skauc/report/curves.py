@@ -8,7 +8,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from skauc.metrics import Bands, OperatingPoints, score_histogram
+from skauc.metrics.partial_area import check_corner
 from skauc.report.scored import LabelledScores
+from skauc.unwrapping import UnwrappedModel
 
 MOST_POINTS = 300
 # Probabilities closer than this to 0 or 1 are drawn here.
@@ -38,6 +40,20 @@ class Histogram:
     edges: tuple[float, ...]
     positives: tuple[float, ...]
     negatives: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CurvePart:
+    """The part of the ROC curve that a model was fitted for."""
+
+    max_fpr: float
+    min_tpr: float
+
+    @classmethod
+    def of(cls, unwrapped: UnwrappedModel) -> CurvePart | None:
+        """Return the part; None for the whole curve."""
+        corner = check_corner(**unwrapped.limits)
+        return None if corner == (1.0, 0.0) else cls(*corner)
 
 
 def roc_curve(points: OperatingPoints, bands: Bands) -> Curve:

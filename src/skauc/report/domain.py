@@ -9,9 +9,10 @@ import numpy as np
 from skauc.engines.expansion import evaluate_expansion
 from skauc.kernels import RBF, Laplacian
 from skauc.metrics import auc
-from skauc.model import Model
-from skauc.report.missing import Missing
+from skauc.model import Model, without_ridges
+from skauc.report.missing import ONLY_RIDGES, Missing
 from skauc.report.rows import LabelledRows
+from skauc.shaped_rbf import ShapedRBF
 from skauc.unwrapping import UnwrappedModel
 
 _MOST_ROWS = 20_000
@@ -53,8 +54,15 @@ def far_rows(
 ) -> FarRows | Missing:
     """Find the test rows whose kernel value at the nearest centre is small."""
     model = unwrapped.model
-    if model is None or not isinstance(model.kernel, RBF | Laplacian) or not len(model.coef):
+    if (
+        model is None
+        or not isinstance(model.kernel, RBF | Laplacian | ShapedRBF)
+        or not len(model.coef)
+    ):
         return Missing("Distances need a model with RBF or Laplacian centres.")
+    model = without_ridges(model)
+    if not len(model.coef):
+        return ONLY_RIDGES
     numbers = np.arange(min(len(test), _MOST_ROWS))
     similarity = _nearest(unwrapped, model, test.take(numbers))
     limit = LEAST_SIMILARITY

@@ -13,3 +13,4 @@ class Missing:
 
 
 SEVERAL = Missing("The model averages several classifiers. This part needs a single one.")
+ONLY_RIDGES = Missing("All centres are ridges. This part needs centres that are points.")

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from skauc.metrics import AUCInterval, Bands, OperatingPoints, partial_auc
+from skauc.metrics import AUCInterval, Bands, OperatingPoints, partial_auc_interval
+from skauc.metrics.partial_area import describe_corner
 
 FEW_FALSE_ALARMS = 0.05
 PARTIAL = 0.1
+# Bootstrap samples of the interval of the partial AUC.
+_N_DRAWS = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +48,16 @@ class Score:
 
 
 def main_scores(
-    scored: LabelledScores, interval: AUCInterval, points: OperatingPoints, bands: Bands
+    scored: LabelledScores,
+    interval: AUCInterval,
+    points: OperatingPoints,
+    bands: Bands,
+    limits: dict[str, float | None],
 ) -> tuple[Score, ...]:
-    """Compute the figures at the top of the report."""
+    """Compute the figures at the top of the report.
+
+    ``limits`` are those of the part of the curve that the model was fitted for.
+    """
     return (
         Score(
             "auc",
@@ -59,15 +69,28 @@ def main_scores(
         ),
         _average_precision(scored, points, bands),
         _recall_at_few_alarms(points, bands),
-        Score(
-            "partial_auc",
-            f"Partial AUC up to {PARTIAL:.0%}",
-            partial_auc(**scored.as_metric, max_fpr=PARTIAL),
-            None,
-            None,
-            f"AUC over false positive rates up to {PARTIAL:.0%}, standardised: 0.5 is a random "
-            "ranking.",
-        ),
+        _partial_auc(scored, limits),
+    )
+
+
+def _partial_auc(scored: LabelledScores, limits: dict[str, float | None]) -> Score:
+    name, why = "Partial AUC", " The model was fitted for this part of the curve."
+    if limits == {"max_fpr": None, "min_tpr": None}:
+        limits = {"max_fpr": PARTIAL, "min_tpr": None}
+        name, why = f"Partial AUC up to {PARTIAL:.0%}", ""
+    found = partial_auc_interval(
+        **scored.as_metric,
+        max_fpr=limits["max_fpr"],
+        min_tpr=limits["min_tpr"],
+        n_draws=_N_DRAWS,
+    )
+    return Score(
+        "partial_auc",
+        name,
+        found.value,
+        found.low,
+        found.high,
+        f"Area {describe_corner(**limits)}, standardised: 0.5 is a random ranking.{why}",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from skauc.base import unchanged_on_error, with_callbacks
 from skauc.data.statistics import warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
-from skauc.exceptions import FitInterruptedError
+from skauc.exceptions import FewCentresWarning, FitInterruptedError
 from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
 from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
 from skauc.sparse.path_classifier import PathClassifier
@@ -67,18 +68,19 @@ class SparseKernelAUC(PathClassifier):
         length scale per axis instead of one per feature.
     shapes : {"round", "local", "ridge"}, default="round"
         The shapes of RBF centres. "round": all centres share one learnt length scale per feature.
-        "local": each centre also learns its own deviations from them, where the data pay for it.
-        "ridge": centres may also be ridges exp(-(a.x - b)^2) along sums and differences of one to
-        three features, which see equality and interaction of features; selection chooses from
-        both kinds. Ridges can need many rows; choose by validation.
+        "local": each centre also learns its own scales. "ridge": centres may also be ridges
+        exp(-(a.x - b)^2) along one to four features, mostly differences and sums of two. Ridges
+        see which features are equal; selection chooses from both kinds. "local" and "ridge" are
+        better on tables with little noise and worse on others, so choose by validation.
     selection : str or Selection, default="orthogonal"
         How centres are chosen: a rule ("orthogonal", "greedy", "exact", "exhaustive", "random" or
         "kmeans") or a `Selection`, which also holds the number of candidates, the retraining
         schedule, the solver and its maximum number of iterations.
     refine : {"auto"}, bool or int, default="auto"
         Number of steps by which the centres move and one length scale per feature is learnt,
-        descending the same objective with a penalty on the shape. True is 10 steps, False is
-        none, and "auto" is True for RBF kernels, the only ones that can be refined.
+        descending the same objective with a penalty on the shape. True is 10 steps, or 20 if
+        ``shapes`` is not "round"; False is none, and "auto" is True for RBF kernels, the only ones
+        that can be refined.
     early_stopping : bool, default=False
         Hold out validation rows, stop when their AUC has not improved by more than ``tol`` in 5
         retrainings, and keep the smallest model within ``tol`` of the best.
@@ -137,8 +139,8 @@ class SparseKernelAUC(PathClassifier):
         The gamma of the kernel; with several widths, the gamma of each centre.
     length_scales_ : ndarray of shape (n_features_in_,)
         Learnt length scales, ones without refinement. The kernel compares x / length_scales_, with
-        mapped features x. If centres have their own scales, this is the geometric mean over the
-        round centres, and ``gamma_`` is 1.
+        mapped features x. If centres have their own scales, this is one over their root mean
+        square over the centres, and ``gamma_`` is 1.
     metric_ : ndarray of shape (n_basis_, n_features_in_) or None
         The scales of each centre if they have their own, None if they share ``length_scales_``. A
         round centre z has k(x) = exp(-|m * (x - z)|^2) with its row m, a ridge exp(-(m.(x - z))^2).
@@ -323,7 +325,21 @@ class SparseKernelAUC(PathClassifier):
                 self._keep(interrupt.path, log)
                 raise
             self._keep(path, log)
+            # Linear and polynomial kernels have few independent rows by nature.
+            if path.is_exhausted and self.kernel in ("rbf", "laplacian"):
+                self._warn_if_few_centres(rows)
         return self
+
+    def _warn_if_few_centres(self, rows: TrainingData) -> None:
+        """Warn if there are rows enough for the centres, and they depend on each other."""
+        if self.n_basis_ < self.n_basis <= rows.n_rows:
+            warnings.warn(
+                f"The model has {self.n_basis_} centres, and `n_basis` is {self.n_basis}: to the "
+                "kernel, every other row is a combination of these. Rows are repeated, or gamma "
+                f"is too small for them. Use n_basis={self.n_basis_}, or a larger `gamma`.",
+                FewCentresWarning,
+                stacklevel=4,
+            )
 
     def _checkpoint(self, parameters: Parameters, rows: TrainingData) -> Keeper:
         if self.checkpoint is None:

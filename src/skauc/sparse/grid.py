@@ -11,7 +11,7 @@ from skauc.data.training import TrainingData
 from skauc.feature_map import scale
 from skauc.kernels import resolve_gammas
 from skauc.sparse.budget import affordable
-from skauc.sparse.plan import Parameters, n_steps
+from skauc.sparse.plan import SHAPES, Parameters, n_steps
 from skauc.sparse.settings import SearchGrid, Setting
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ class Effort:
 
 EFFORTS = {
     "quick": Effort((0.1, 0.5, 5.0), (1.0,), ("normal",), False, 3, 0, 1),
-    "default": Effort(
-        (0.1, 0.5, 2.5, 12.5, 62.5), (1.0, 0.3, 3.0), ("normal", None), True, 5, 200, 2
-    ),
+    "default": Effort((0.1, 0.5, 2.5, 12.5, 62.5), (1.0, 0.3), ("normal", None), True, 5, 200, 2),
     "thorough": Effort(
         (0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 300.0),
         (1.0, 0.1, 0.3, 3.0),
@@ -63,21 +61,26 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         scaling: _resolved_gammas(search.gammas, effort, scale(scaling, rows)[1])
         for scaling in scalings
     }
-    rotations, linear_terms = _rotations(search, rows), _both(search.linear_term)
+    rotations, shapes = _rotations(search, rows), _shapes(search, rows)
+    linear_terms = _both(search.linear_term)
     first = Setting(
         scaling=scalings[0],
         gamma=gammas[scalings[0]][0],
         linear_term=linear_terms[0],
-        refine=n_steps(search.refine, "rbf"),
+        refine=n_steps(search.refine, "rbf", shapes[0]),
         C=Cs[0],
         n_basis=search.n_basis,
         rotate=rotations[0],
+        shapes=shapes[0],
     )
     changes: list[dict] = [{}]
     if effort.changes:
         changes += [] if base.focus.is_whole else [{"whole_curve": True}]
         changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
         changes += [{"rotate": rotate} for rotate in rotations[1:]]
+        changes += [
+            {"shapes": each, "refine": n_steps(search.refine, "rbf", each)} for each in shapes[1:]
+        ]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
         changes += [{"linear_term": linear} for linear in linear_terms[1:]]
     grid = SearchGrid(tuple(replace(first, **change) for change in changes), Cs)
@@ -106,7 +109,16 @@ def _rotations(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[bool, ...
     """Return whether to rotate; both only where axes take no more numbers than centres."""
     if not is_auto(search.rotate):
         return (bool(search.rotate),)
-    return (False,) if rows.is_sparse or rows.n_features > search.n_basis else (False, True)
+    is_plain = rows.is_sparse or rows.n_features > search.n_basis
+    return (False,) if is_plain or search.effort != "thorough" else (False, True)
+
+
+def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:
+    """Return the shapes of centres to try; other ones than round only with few features."""
+    if not is_auto(search.shapes):
+        return (search.shapes,)
+    is_plain = rows.is_sparse or rows.n_features > search.n_basis
+    return ("round",) if is_plain or not search.refine else SHAPES
 
 
 def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float | tuple[float, ...]]:

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen, Engine
 from skauc.exceptions import FitInterruptedError, InvalidDataError, interrupts
+from skauc.model import share_centres
 from skauc.sparse.plan import Plan
 from skauc.sparse.stages import Stage, Workspace
 from skauc.sparse.state import DescentStep, FitState, Path
@@ -136,7 +137,7 @@ def fit_path(
             raise FitInterruptedError(_path(work.latest, plan)) from interrupt
     path = _path(state, plan)
     checkpoint.remove()
-    return path
+    return replace(path, is_exhausted=work.is_exhausted)
 
 
 def _path(state: FitState, plan: Plan) -> Path:
@@ -145,4 +146,5 @@ def _path(state: FitState, plan: Plan) -> Path:
             "No row can be a centre: the kernel of every row with itself is zero or negative. Use "
             "another kernel, or check whether all rows are zero."
         )
-    return Path(state.models, state.records, plan.best_size(state.records, state.models))
+    path = Path(state.models, state.records, plan.best_size(state.records, state.models))
+    return path.with_models(share_centres(path.models))

@@ -54,8 +54,9 @@ SHAPES = ("round", "local", "ridge")
 
 # Smallest basis that is refined before it grows further.
 FIRST_REFINED = 4
-# Steps of the last refinement if `refine` is True.
+# Steps of the last refinement if `refine` is True: more where each centre has its own scales.
 DEFAULT_STEPS = 10
+SHAPED_STEPS = 20
 # Most columns of the linear term; wider data are reduced to this many principal axes.
 MOST_LINEAR = 256
 # Rows on which centres are chosen without refinement: this many per centre, and at least these.
@@ -90,8 +91,9 @@ class Selection:
     max_iter : int, default=100
         Maximum number of Newton iterations per optimisation.
     n_rows : int, None or "auto", default="auto"
-        Number of rows on which centres are chosen, half of each class if possible. "auto" is 100
-        per centre and at least 8,000, None is all rows. The coefficients are fitted to all rows.
+        Number of rows on which centres are chosen and refined, half of each class if possible.
+        "auto" is 4,000 if there are more than 8,000 rows, or without refinement 100 per centre and
+        at least 8,000. None is all rows. The coefficients are fitted to all rows.
 
     Examples
     --------
@@ -160,7 +162,7 @@ class Parameters:
         own = {field.name: getattr(estimator, field.name) for field in fields(cls)}
         check_kernel_parameters(estimator.kernel, estimator.gamma, own["degree"], own["coef0"])
         own["selection"] = as_selection(estimator.selection)
-        own["refine"] = n_steps(estimator.refine, estimator.kernel)
+        own["refine"] = n_steps(estimator.refine, estimator.kernel, estimator.shapes)
         check_boolean_or_auto("linear_term", estimator.linear_term)
         if isinstance(estimator.linear_term, str):
             own["linear_term"] = is_rbf(estimator.kernel)
@@ -202,7 +204,7 @@ class Parameters:
         return self.shapes == "ridge" or (self.shapes == "local" and self.refine > 0)
 
 
-def n_steps(refine: str | bool | int, kernel: str | Callable) -> int:
+def n_steps(refine: str | bool | int, kernel: str | Callable, shapes: str = "round") -> int:
     """Return the number of steps of the last refinement, 0 for none.
 
     "auto" refines RBF kernels, the only ones that can be refined.
@@ -215,7 +217,9 @@ def n_steps(refine: str | bool | int, kernel: str | Callable) -> int:
             "`refine` moves centres along the gradient of the kernel, which is implemented for "
             f"kernel='rbf' only; got kernel={kernel!r}. Use 'rbf' or refine=False."
         )
-    return DEFAULT_STEPS if isinstance(refine, bool | np.bool_) and refine else int(refine)
+    if not isinstance(refine, bool | np.bool_) or not refine:
+        return int(refine)
+    return DEFAULT_STEPS if shapes == "round" else SHAPED_STEPS
 
 
 def is_rbf(kernel: str | Callable) -> bool:
@@ -296,9 +300,9 @@ class Plan:
     def sample_rows(self, held_out: HeldOut) -> int | None:
         """Return how many rows centres are chosen and refined on; None for all rows."""
         parameters, n_rows = self.parameters, sum(held_out.learning)
-        if parameters.refine:
-            return REFINED_ROWS if n_rows > MOST_REFINED_ROWS else None
         size = parameters.selection.n_rows
+        if size == "auto" and parameters.refine:
+            return REFINED_ROWS if n_rows > MOST_REFINED_ROWS else None
         if size == "auto":
             size = max(LEAST_PURSUED_ROWS, ROWS_PER_CENTRE * parameters.n_basis)
         return None if size is None or n_rows <= int(size) else int(size)

@@ -89,7 +89,7 @@ class _Problem:
         self.linear, self.coef = start.linear, start.coef
         self.variables = ShapeVariables(basis, start.shape)
         self.rest = self.variables.rest(start.shape)
-        self.ridge = shape_ridge(objective.engine) * self.variables.penalties()
+        self.ridge = shape_ridge(objective.engine)
 
     def pack(self, shape: Shape) -> np.ndarray:
         """Return the shape as one vector."""

@@ -1,6 +1,6 @@
 """Candidates for ridge centres, and which of them are worth a closer look.
 
-A ridge depends on one to three features, with coefficients of plus or minus one over their standard
+A ridge depends on one to four features, with coefficients of plus or minus one over their standard
 deviations: mostly differences and sums of two. Its width is one of three, a factor of three apart,
 in units of the standard deviation along the direction. It goes through a row. There are far more
 such ridges than rows, so many are drawn, and the best of them by the gain of one Newton step along
@@ -24,12 +24,14 @@ from skauc.sparse.basis import RIDGE, Basis
 from skauc.sparse.gains import Candidates
 from skauc.sparse.objective import Objective
 
-# How often a direction has one, two or three features.
-_N_FEATURES = (0.2, 0.7, 0.1)
+# How often a direction has one, two, three or four features.
+_N_FEATURES = (0.1, 0.8, 0.05, 0.05)
 # Inverse widths, in units of the standard deviation along the direction.
 _SHARPNESS = (1.0, 3.0, 9.0)
 # Candidates that are drawn and that are kept, per candidate of round centres.
 _DRAWN, _KEPT = 3.0, 0.5
+# Less variance than this part of the squares is a rounding error.
+_LEAST_VARIANCE = 1e-12
 # Rows that standard deviations are computed on.
 _SPREAD_ROWS = 2_000
 # Most numbers in the directions of one draw, for wide data.
@@ -111,4 +113,5 @@ def _deviations(rows: Rows) -> np.ndarray:
         return rows.std(axis=0, dtype=np.float64)
     mean = np.asarray(rows.mean(axis=0)).ravel()
     squares = np.asarray(sparse.csr_array(rows).power(2).mean(axis=0)).ravel()
-    return np.sqrt(np.maximum(squares - mean**2, 0.0))
+    variances = squares - mean**2
+    return np.sqrt(np.where(variances > _LEAST_VARIANCE * squares, variances, 0.0))

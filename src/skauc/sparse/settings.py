@@ -19,6 +19,7 @@ class Setting:
     C: float
     n_basis: int
     rotate: bool = False
+    shapes: str = "round"
     whole_curve: bool = False
 
     def parameters(self) -> dict:
@@ -37,6 +38,7 @@ class Setting:
         parts += ["linear term"] if self.linear_term else []
         parts += [f"refine={self.refine}"] if self.refine else []
         parts += ["rotate"] if self.rotate else []
+        parts += [] if self.shapes == "round" else [f"{self.shapes} centres"]
         parts += ["whole curve"] if self.whole_curve else []
         return ", ".join(parts)
 

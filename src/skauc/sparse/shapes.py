@@ -4,13 +4,13 @@
 | ----------- | ---------------- | -------------------------------------------------------- |
 | centres     | round centres    | position, in units of the width of the kernel            |
 | log scales  | all round ones   | one scale per feature, shared by all round centres       |
-| deviations  | round centres    | log of the own scales relative to the shared ones        |
+| deviations  | round centres    | log of the own scales relative to the shared, in units   |
 | directions  | ridges           | row of the metric, relative to its length at the start   |
 | shifts      | ridges           | displacement along the direction, in units of the width  |
 
 Centres that share their scales have no deviations. A direction keeps its zeros: a ridge goes on
-using the features that it was chosen with. All variables are of order one. The penalty of
-refinement pulls log scales and deviations to zero and the others to where they start.
+using the features that it was chosen with. The penalty of refinement pulls log
+scales and deviations to zero and the others to where they start.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from skauc.support import quiet_overflow
 
 # Bounds of log scales and deviations. Beyond them exp overflows or underflows.
 SCALE_BOUNDS = (-5.0, 3.0)
-# The penalty on deviations, relative to the one on the shared scales.
-DEVIATION_PENALTY = 30.0
+# The unit of deviations. The smaller it is, the more a deviation costs.
+DEVIATION_UNIT = 0.5
 # Centres are rounded to decimals of this part of the width of the kernel. The coefficients are
 # solved for afterwards, so the objective changes by the square of it.
 _ROUNDING = 1e-4
@@ -115,7 +115,7 @@ class ShapeVariables:
         parts = (
             shape.centres[~is_ridge] / self._unit,
             np.log(shape.scales),
-            deviations if self._has_deviations else np.zeros(0),
+            deviations / DEVIATION_UNIT if self._has_deviations else np.zeros(0),
             metric[is_ridge] / self._lengths,
             along.sum(axis=1),
         )
@@ -128,7 +128,7 @@ class ShapeVariables:
         if not self._has_deviations:
             return Shape(centres * self._unit, scales)
         directions = directions * self._lengths
-        own = self._roots * scales * np.exp(deviations.clip(*SCALE_BOUNDS))
+        own = self._roots * scales * np.exp((DEVIATION_UNIT * deviations).clip(*SCALE_BOUNDS))
         return Shape(
             self._merge(centres * self._unit, self._points + self._moves(directions, shifts)),
             scales,
@@ -146,7 +146,7 @@ class ShapeVariables:
         parts = (
             derivatives.by_centre[~is_ridge] * self._unit,
             by_log.sum(axis=0) * _is_inside(logs),
-            by_log * _is_inside(deviations) if self._has_deviations else np.zeros(0),
+            self._by_deviation(by_log, deviations),
             by_direction * self._lengths * self._support,
             by_shift,
         )
@@ -158,10 +158,10 @@ class ShapeVariables:
         parts = (centres, 0 * logs, 0 * deviations, directions, shifts)
         return np.concatenate([part.ravel() for part in parts])
 
-    def penalties(self) -> np.ndarray:
-        """Return the weight of each variable in the penalty."""
-        weights = 1.0, 1.0, DEVIATION_PENALTY, 1.0, 1.0
-        return np.repeat(weights, self._sizes)
+    def _by_deviation(self, by_log: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+        if not self._has_deviations:
+            return np.zeros(0)
+        return DEVIATION_UNIT * by_log * _is_inside(DEVIATION_UNIT * deviations)
 
     @property
     def _sizes(self) -> list[int]:

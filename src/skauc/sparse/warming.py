@@ -11,6 +11,17 @@ from skauc.sparse.estimator import SparseKernelAUC
 
 # Above 10,000 rows pairs are counted in bins, by other compiled functions.
 _FEW, _MANY, _N_FEATURES = 300, 10_500, 3
+# Number of rows, type, order in memory, and whether the rows can be written to.
+_CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
+    (_FEW, np.float64, "C", True),
+    (_FEW, np.float64, "F", True),
+    (_FEW, np.float32, "C", True),
+    (_MANY, np.float64, "C", True),
+    (_MANY, np.float32, "C", True),
+    # Frames and memory maps may be read-only, which numba takes for another type.
+    (_FEW, np.float64, "C", False),
+    (_MANY, np.float32, "C", False),
+)
 
 
 def warm_up() -> float:
@@ -40,16 +51,10 @@ def warm_up() -> float:
     """
     started = time.perf_counter()
     random = np.random.default_rng(0)
-    cases: list[tuple[int, type, Literal["C", "F"]]] = [
-        (_FEW, np.float64, "C"),
-        (_FEW, np.float64, "F"),
-        (_FEW, np.float32, "C"),
-        (_MANY, np.float64, "C"),
-        (_MANY, np.float32, "C"),
-    ]
-    for n_rows, dtype, order in cases:
+    for n_rows, dtype, order, is_writable in _CASES:
         X: np.ndarray = random.normal(size=(n_rows, _N_FEATURES)).astype(dtype, order=order)
         y = X[:, 0] * X[:, 1] > 1
+        X.flags.writeable = is_writable
         model = SparseKernelAUC(4, random_state=0).fit(X, y)
         model.predict(X[:2])
     model.shapley_values(X[:2])

@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_s
 
 from skauc import SparseKernelAUC, load_model, save_model
 from skauc.app.tables import read_table
+from skauc.metrics import partial_auc
 
 
 def scored(customers):
@@ -35,8 +36,11 @@ def test_evaluate_agrees_with_scikit_learn(customers):
 
 def test_thresholds_do_what_was_wanted(customers):
     positive, probabilities, _ = scored(customers)
-    wishes = ("--recall", 0.9, "--precision", 0.4, "--cost-miss", 20)
+    wishes = ("--recall", 0.9, "--precision", 0.4, "--cost-miss", 20, "--min-tpr", 0.8)
     figures = run("evaluate", customers.model, customers.test, *wishes, "--json").json
+    part = figures["partial_auc"]
+    assert (part["max_fpr"], part["min_tpr"]) == (None, 0.8)
+    assert part["value"] == pytest.approx(partial_auc(positive, probabilities, min_tpr=0.8))
     recall, precision, cost = figures["wanted"]
     flagged = probabilities >= recall["threshold"]
     assert np.mean(flagged[positive]) == pytest.approx(recall["recall"])

@@ -1,6 +1,7 @@
 """Models taken apart."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from messy import make_messy
 from numpy.testing import assert_allclose
@@ -90,3 +91,19 @@ def test_parts_along_axes_are_told_by_feature():
     assert_allclose(1e-3 / parts.length_scales, seen)
     line = model.scaling_.transform(X) @ model.linear_coef_
     assert_allclose(X @ parts.linear_coef, line, rtol=1e-4, atol=1e-6)
+
+
+def test_ridges_have_values_in_the_columns_that_they_use():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 300), "b": rng.integers(0, 9, 300)})
+    frame["colour"] = rng.choice(["red", "green"], 300)
+    labels = (frame["a"] == frame["b"]).astype(int)
+    classifier = SparseKernelAUC(6, shapes="ridge", random_state=0)
+    model = make_pipeline(TablePreprocessor(), classifier).fit(frame, labels)
+    parts = describe_model(model)
+    assert parts.parameters["shapes"] == "ridge"
+    for place in np.flatnonzero(classifier.is_ridge_):
+        uses = classifier.metric_[place] != 0
+        assert (parts.centres["a"][place] is not None) == uses[0]
+        assert (parts.centres["b"][place] is not None) == uses[1]
+        assert (parts.centres["colour"][place] is not None) == uses[2:].any()

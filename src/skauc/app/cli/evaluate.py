@@ -54,14 +54,24 @@ def evaluate(
     cost_miss: MissCost = None,
     cost_false_alarm: FalseAlarmCost = 1.0,
     max_fpr: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0.001,
             max=1.0,
             callback=finite,
-            help="The largest false positive rate of the partial AUC.",
+            help="The largest false positive rate of the partial AUC. "
+            "[default: that of the model, or 0.1]",
         ),
-    ] = 0.1,
+    ] = None,
+    min_tpr: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=0.999,
+            callback=finite,
+            help="The smallest recall of the partial AUC. [default: that of the model]",
+        ),
+    ] = None,
     threshold: Threshold = None,
     format: Format = None,
     json: AsJson = False,
@@ -73,6 +83,7 @@ def evaluate(
     """
     opened = open_file(model)
     from skauc.app.workflow import InputCheck, RowScorer, evaluate_rows
+    from skauc.unwrapping import unwrap
 
     with watch("Scoring"):
         rows = opened.read_labelled(table, format, target, weights)
@@ -80,12 +91,15 @@ def evaluate(
         scored = scorer(rows.X)
         check = InputCheck(opened.model, threshold)
         check.add(rows.X, scored.scores)
+        limits = {"max_fpr": max_fpr, "min_tpr": min_tpr}
+        if max_fpr is None and min_tpr is None:
+            limits = unwrap(opened.model).limits
         evaluation = evaluate_rows(
             scored,
             rows.y,
             rows.weights,
             threshold=scorer.threshold,
-            max_fpr=max_fpr,
+            **limits,
             recalls=tuple(recall or ()),
             precisions=tuple(precision or ()),
             costs=None if cost_miss is None else (cost_false_alarm, cost_miss),

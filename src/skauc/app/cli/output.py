@@ -87,7 +87,11 @@ def evaluation_as_dict(evaluation: Evaluation) -> dict:
         "rows": evaluation.n_rows,
         "positives": evaluation.n_positive,
         "auc": asdict(evaluation.auc),
-        "partial_auc": {"max_fpr": evaluation.max_fpr, "value": evaluation.partial_auc},
+        "partial_auc": {
+            "max_fpr": evaluation.max_fpr,
+            "min_tpr": evaluation.min_tpr,
+            **asdict(evaluation.partial_auc),
+        },
         "average_precision": evaluation.average_precision,
         "own_threshold": point_as_dict(evaluation.own),
         "wanted": [point_as_dict(point) for point in evaluation.wanted],
@@ -103,7 +107,9 @@ def point_as_dict(point: OperatingPoint) -> dict:
 
 def print_scores(evaluation: Evaluation) -> None:
     """Print the measures that need no threshold."""
-    auc = evaluation.auc
+    from skauc.metrics.partial_area import describe_corner
+
+    auc, partial = evaluation.auc, evaluation.partial_auc
     share = evaluation.n_positive / evaluation.n_rows
     print_table(
         ("", "", ""),
@@ -111,8 +117,9 @@ def print_scores(evaluation: Evaluation) -> None:
             ("AUC", number(auc.auc), f"95% interval {number(auc.low)} to {number(auc.high)}"),
             (
                 "partial AUC",
-                number(evaluation.partial_auc),
-                f"up to a false positive rate of {evaluation.max_fpr:g}, standardised",
+                number(partial.value),
+                f"95% interval {number(partial.low)} to {number(partial.high)}, "
+                f"{describe_corner(evaluation.max_fpr, evaluation.min_tpr)}, standardised",
             ),
             (
                 "average precision",

@@ -9,8 +9,20 @@ from sklearn.metrics import average_precision_score
 
 from skauc.app.workflow.scoring import ScoredRows
 from skauc.exceptions import InvalidParameterError
-from skauc.metrics import AUCInterval, OperatingPoints, auc_interval, operating_points, partial_auc
+from skauc.metrics import (
+    AUCInterval,
+    BootstrapInterval,
+    OperatingPoints,
+    auc_interval,
+    operating_points,
+    partial_auc_interval,
+)
 from skauc.validation import check_scored
+
+# The largest false positive rate of the partial AUC of a model for the whole curve.
+USUAL_MAX_FPR = 0.1
+# Bootstrap samples of the interval of the partial AUC.
+_N_DRAWS = 400
 
 
 @dataclass(frozen=True)
@@ -57,10 +69,10 @@ class Evaluation:
         Number of rows and of positive rows.
     auc : AUCInterval
         The AUC with its 95 % interval.
-    partial_auc : float
-        The standardised partial AUC up to ``max_fpr``.
-    max_fpr : float
-        The largest false positive rate of the partial AUC.
+    partial_auc : BootstrapInterval
+        The standardised partial AUC with its 95 % interval.
+    max_fpr, min_tpr : float or None
+        The limits of the partial AUC.
     average_precision : float
         The mean precision over all recalls.
     own : OperatingPoint
@@ -72,8 +84,9 @@ class Evaluation:
     n_rows: int
     n_positive: int
     auc: AUCInterval
-    partial_auc: float
-    max_fpr: float
+    partial_auc: BootstrapInterval
+    max_fpr: float | None
+    min_tpr: float | None
     average_precision: float
     own: OperatingPoint
     wanted: tuple[OperatingPoint, ...]
@@ -85,7 +98,8 @@ def evaluate_rows(
     weights: np.ndarray | None = None,
     *,
     threshold: float | None = None,
-    max_fpr: float = 0.1,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
     recalls: tuple[float, ...] = (),
     precisions: tuple[float, ...] = (),
     costs: tuple[float, float] | None = None,
@@ -102,8 +116,8 @@ def evaluate_rows(
         Sample weights.
     threshold : float, default=None
         The threshold at which rows were flagged.
-    max_fpr : float, default=0.1
-        The largest false positive rate of the partial AUC.
+    max_fpr, min_tpr : float, default=None
+        The limits of the partial AUC. If both are None, ``max_fpr`` is 0.1.
     recalls, precisions : tuple of float
         Find a threshold for each of these.
     costs : tuple of two floats, default=None
@@ -116,6 +130,8 @@ def evaluate_rows(
     """
     if costs is not None:
         _check_costs(costs)
+    if max_fpr is None and min_tpr is None:
+        max_fpr = USUAL_MAX_FPR
     scores, labels, counts = check_scored(positive, rows.ranking, weights, True)
     as_metric = {"y_true": labels, "y_score": scores, "sample_weight": counts}
     points = operating_points(scores, labels, counts)
@@ -130,8 +146,11 @@ def evaluate_rows(
         n_rows=len(positive),
         n_positive=int(np.count_nonzero(positive)),
         auc=auc_interval(**as_metric),
-        partial_auc=partial_auc(**as_metric, max_fpr=max_fpr),
+        partial_auc=partial_auc_interval(
+            **as_metric, max_fpr=max_fpr, min_tpr=min_tpr, n_draws=_N_DRAWS
+        ),
         max_fpr=max_fpr,
+        min_tpr=min_tpr,
         average_precision=float(average_precision_score(**as_metric)),
         own=_own_point(rows, positive, weights, threshold),
         wanted=tuple(_point(points, name, entry) for name, entry in entries),

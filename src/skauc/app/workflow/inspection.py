@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.exceptions import InvalidParameterError
+from skauc.explain.sources import sources_of_steps
 from skauc.model import Model
 from skauc.preprocessing import TablePreprocessor
+from skauc.shaped_rbf import ShapedRBF
 from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
 
 TABLE_UNITS = "units of the table"
@@ -43,7 +45,7 @@ class ModelParts:
     coef : ndarray of shape (n_basis,)
         The coefficients of the centres.
     centres : dict of str to list
-        The values of the centres, by column.
+        The values of the centres, by column. A ridge has None in the columns that it does not use.
     units : str
         The units of these values.
     """
@@ -89,6 +91,7 @@ def describe_model(model) -> ModelParts:
         values, units = {}, TOO_MANY
     else:
         values, units = _in_original_units(opened, opened.model)
+        values = _used_by_ridges(opened, opened.model, values)
     return ModelParts(
         estimator=type(classifier).__name__,
         n_basis=len(opened.model.coef),
@@ -117,7 +120,17 @@ def _along_features(classifier, model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _parameters(classifier) -> dict:
-    names = ("n_basis", "C", "kernel", "gamma", "linear_term", "scaling", "rotate", "refine")
+    names = (
+        "n_basis",
+        "C",
+        "kernel",
+        "gamma",
+        "linear_term",
+        "scaling",
+        "rotate",
+        "shapes",
+        "refine",
+    )
     chosen = getattr(classifier, "best_params_", {})
     settings = classifier.get_params(deep=False) | chosen
     shown = {name: settings[name] for name in names if name in settings}
@@ -136,3 +149,26 @@ def _in_original_units(opened: UnwrappedModel, model: Model) -> tuple[dict[str, 
     undone = opened.inverse_transform(centres) if steps and len(centres) else centres
     values, units = (centres, INNER_UNITS) if undone is None else (undone, TABLE_UNITS)
     return dict(zip(opened.feature_names(), values.T.tolist(), strict=True)), units
+
+
+def _used_by_ridges(
+    opened: UnwrappedModel, model: Model, values: dict[str, list]
+) -> dict[str, list]:
+    """Return the values without those that ridges do not depend on."""
+    is_axes = model.scaling is not None and model.scaling.axes is not None
+    if not isinstance(model.kernel, ShapedRBF) or not model.kernel.is_ridge.any() or is_axes:
+        return values
+    names = list(values)
+    columns = np.arange(len(names))
+    if names != opened.feature_names():
+        found = sources_of_steps(opened.steps, names)
+        if found is None:
+            return values
+        columns = found
+    used = np.zeros((len(model.coef), len(names)), bool)
+    for feature, column in enumerate(columns):
+        used[:, column] |= model.kernel.metric[:, feature] != 0
+    return {
+        name: [value if is_used else None for value, is_used in zip(values[name], row, strict=True)]
+        for name, row in zip(names, used.T, strict=True)
+    }

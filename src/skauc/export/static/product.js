@@ -27,7 +27,7 @@ function shares(x, background) {
 function factors(z, m) {
   const term = terms[program.shape];
   const sums = new Array(program.columns.length).fill(0);
-  program.centres[m].forEach((c, j) => (sums[program.columnOf[j]] += term(z[j], c, j)));
+  program.centres[m].forEach((c, j) => (sums[program.columnOf[j]] += term(z[j], c, j, m)));
   return sums.map((sum) => Math.exp(-sum * (program.ratios ? program.ratios[m] : 1)));
 }
 

@@ -81,11 +81,15 @@ const terms = {
   gaussian: (z, c, j) => program.weights[j] * (z - c) ** 2,
   laplacian: (z, c, j) => program.weights[j] * Math.abs(z - c),
   polynomial: (z, c, j) => program.weights[j] * z * c,
+  local: (z, c, j, m) => (program.weights[m][j] * (z - c)) ** 2,
 };
 
 function kernel(z, m) {
+  if (program.ridges && program.ridges[m]) {
+    return Math.exp(-(program.centres[m].reduce((sum, c, j) => sum + program.weights[m][j] * (z[j] - c), 0) ** 2));
+  }
   const term = terms[program.shape];
-  const sum = program.centres[m].reduce((total, c, j) => total + term(z[j], c, j), 0);
+  const sum = program.centres[m].reduce((total, c, j) => total + term(z[j], c, j, m), 0);
   if (program.shape === "polynomial") return (sum + program.offset) ** program.degree;
   return Math.exp(-sum * (program.ratios ? program.ratios[m] : 1));
 }

@@ -126,9 +126,10 @@
     return () => add(f.moving, "circle", { class: "now", cx: move(), cy: f.Y(Math.min(costAt(current), f.y[1])), r: 5 });
   });
 
-  function rates(id, curve, options, chance, place) {
+  function rates(id, curve, options, chance, place, part) {
     chart(id, (host) => {
       const f = frame(host, { x: [0, 1], y: [0, 1], ratio: 0.9, tallest: 420, ...options });
+      if (part) f.svg.insertBefore(add(f.svg, "rect", { class: "part", x: f.X(0), y: f.Y(1), width: f.X(part.max_fpr) - f.X(0), height: f.Y(part.min_tpr) - f.Y(1) }), f.moving);
       f.svg.insertBefore(add(f.svg, "path", { class: "chance", d: `M${f.X(0)} ${f.Y(chance[0])}L${f.X(1)} ${f.Y(chance[1])}` }), f.moving);
       band(f, curve.band_x, curve.low, curve.high);
       line(f, curve.x, curve.y, "accent");
@@ -141,7 +142,7 @@
       };
     });
   }
-  rates("roc", content.roc, { xLabel: "false positive rate", yLabel: "recall" }, [0, 1], (i) => [alarmsAt(i), recallAt(i)]);
+  rates("roc", content.roc, { xLabel: "false positive rate", yLabel: "recall" }, [0, 1], (i) => [alarmsAt(i), recallAt(i)], content.part);
   const base = T.n_positive / (T.n_positive + T.n_negative);
   rates("precision-recall", content.precision_recall, { xLabel: "recall", yLabel: "precision" }, [base, base], (i) => [recallAt(i), precisionAt(i) ?? 1]);
 
