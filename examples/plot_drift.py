@@ -42,18 +42,7 @@ def skauc(*words):
 folder = Path(tempfile.mkdtemp())
 make_customers(1500, ["Oslo", "Bern"], 1.0, seed=0).to_csv(folder / "old.csv", index=False)
 make_customers(900, ["Oslo", "Bern", "Rome"], 1.3, seed=1).to_csv(folder / "new.csv", index=False)
-skauc(
-    "fit",
-    "old.csv",
-    "--target",
-    "churned",
-    "--effort",
-    "quick",
-    "--n-basis",
-    "8",
-    "-o",
-    "old.skauc",
-)
+skauc("fit", "old.csv", "--target", "churned", "--effort", "quick", "--n-basis", "8")
 columns = json.loads(skauc("drift", "old.skauc", "new.csv", "--json"))["columns"]
 
 # %%

@@ -19,8 +19,8 @@ from skauc.metrics import auc, partial_auc
 random = np.random.default_rng(0)
 n_negatives, n_positives = 5000, 600
 negatives = random.normal(size=(n_negatives, 4))
-blended = random.normal(size=(2 * n_positives // 3, 4)) + [1.2, 0, 0, 0]
-apart = 0.5 * random.normal(size=(n_positives // 3, 4)) + [0, 2.2, 2.2, 0]
+blended = random.normal(size=(2 * n_positives // 3, 4)) + np.array([1.2, 0, 0, 0])
+apart = 0.5 * random.normal(size=(n_positives // 3, 4)) + np.array([0, 2.2, 2.2, 0])
 X = np.concatenate([negatives, blended, apart])
 y = np.arange(len(X)) >= n_negatives
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)

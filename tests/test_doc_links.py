@@ -30,7 +30,7 @@ def test_the_diagram_links_to_a_section_that_is_there(estimator, monkeypatch):
 
 def test_the_documentation_may_be_elsewhere(monkeypatch):
     monkeypatch.setenv("SKAUC_DOCS_URL", "https://docs.example.org/skauc/")
-    link = "https://docs.example.org/skauc/methods.md#sparsekernelauc"
+    link = "https://docs.example.org/skauc/methods.html#sparsekernelauc"
     assert SparseKernelAUC()._get_doc_link() == link
 
 

@@ -1,15 +1,17 @@
 """Partial AUC of fits for a part of the ROC curve, beside fits for the whole curve and others.
 
-    SKAUC_DATA=... python -m benchmarks.quality.partial_auc run lines.jsonl [--datasets ...]
+    SKAUC_DATA=... python -m benchmarks.quality.partial_auc run lines.jsonl [--datasets ...] \
+        [--centres 32] [--ours]
     python -m benchmarks.quality.partial_auc table lines.jsonl
+    SKAUC_DATA=... python -m benchmarks.quality.partial_auc cost [--datasets ...]
 
 The data are the paper's sets with at least three negatives per positive, and the development tables
 with at least 2,000 rows and at most 6% positives. Sets of more than 6,000 rows are sampled. In each
 of five folds every method is tuned for the same standardised partial AUC by three inner folds: the
-two kinds of `SparseKernelAUC` with 32 centres over the same four Cs, LightGBM over eight random
+two kinds of `SparseKernelAUC` over the same four Cs, LightGBM over eight random
 settings, and logistic regression over five Cs. "either" is the kind of `SparseKernelAUC` with the
 better inner score. Each line is one data set, fold and method. Lines that exist are not measured
-again.
+again. ``cost`` compares the processor time of default fits.
 """
 
 from __future__ import annotations
@@ -26,14 +28,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterSampler, StratifiedKFold
 
 from benchmarks.quality.ablation import prepare, read
-from benchmarks.quality.peers import lightgbm, scores_of
 from skauc import SparseKernelAUC
 from skauc.metrics import auc, partial_auc
+from skauc.unwrapping import ranking_scores
 
 PAPER = ("balance", "vehicle", "svmguide3", "segment", "satimage", "ijcnn1", "poker")
 DEVELOPMENT = ("ai4i2020", "covid_testing", "natal_risk", "pc5", "pecarn_iai", "west_nile")
 DATA = PAPER + DEVELOPMENT
 MOST_ROWS = 6000
+N_FOLDS = 5
+WHOLE = "whole curve"
 REGIONS = {"max_fpr=0.05": {"max_fpr": 0.05}, "min_tpr=0.8": {"min_tpr": 0.8}}
 CS = (0.1, 1.0, 10.0, 100.0)
 LIGHTGBM = {
@@ -46,20 +50,25 @@ LIGHTGBM = {
 
 
 def sparse(**limits) -> Callable:
-    """Return a function from C to a `SparseKernelAUC` for a part of the curve."""
-    return lambda C: SparseKernelAUC(32, C=C, random_state=0, **limits)
+    """Return a function that makes a `SparseKernelAUC` for a part of the curve."""
+    return lambda **setting: SparseKernelAUC(random_state=0, **setting, **limits)
 
 
-def one_thread(**parameters):
+def lightgbm(**parameters):
     """Return a LightGBM classifier of one thread."""
-    return lightgbm(**parameters).set_params(n_jobs=1)
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_jobs=1, random_state=0, verbose=-1, **parameters)
 
 
-# What each method tries: a function and its arguments.
-METHODS: dict[str, tuple[Callable, list[dict]]] = {
-    "whole curve": (sparse(), [{"C": C} for C in CS]),
-    **{name: (sparse(**limits), [{"C": C} for C in CS]) for name, limits in REGIONS.items()},
-    "LightGBM": (one_thread, list(ParameterSampler(LIGHTGBM, 8, random_state=0))),
+def ours(n_centres: int) -> dict[str, tuple[Callable, list[dict]]]:
+    """Return what the kinds of `SparseKernelAUC` try: a function and its arguments."""
+    settings = [{"C": C, "n_basis": n_centres} for C in CS]
+    return {name: (sparse(**limits), settings) for name, limits in {WHOLE: {}, **REGIONS}.items()}
+
+
+OTHERS: dict[str, tuple[Callable, list[dict]]] = {
+    "LightGBM": (lightgbm, list(ParameterSampler(LIGHTGBM, 8, random_state=0))),
     "LogisticRegression": (
         lambda C: LogisticRegression(C=C, max_iter=2000),
         [{"C": C} for C in (0.01, 0.1, 1.0, 10.0, 100.0)],
@@ -76,7 +85,7 @@ def load(name: str):
 
 def quality(model, X, y) -> dict[str, float]:
     """Return the AUC and the partial AUC of each region."""
-    scores = scores_of(model, X)
+    scores = ranking_scores(model, X)
     found = {name: partial_auc(y, scores, **limits) for name, limits in REGIONS.items()}
     return {"auc": auc(y, scores), **found}
 
@@ -94,9 +103,8 @@ def tune(make: Callable, settings: list[dict], X, y) -> list[dict[str, float]]:
     return found
 
 
-def measure(method: str, train, test) -> dict:
+def measure(method: str, make: Callable, settings: list[dict], train, test) -> dict:
     """Tune a method for each region it is for, fit it, and test it."""
-    make, settings = METHODS[method]
     inner = tune(make, settings, *train)
     line: dict = {}
     for region in [method] if method in REGIONS else REGIONS:
@@ -108,23 +116,23 @@ def measure(method: str, train, test) -> dict:
             "test": round(quality(model, *test)[region], 5),
             "auc": round(quality(model, *test)["auc"], 5),
             "seconds": round(time.process_time() - started, 3),
-            "setting": settings[best] if "C" in settings[best] else best,
+            "setting": best,
         }
     return line
 
 
-def run(path: Path, names: list[str]) -> None:
+def run(path: Path, names: list[str], methods: dict[str, tuple[Callable, list[dict]]]) -> None:
     """Measure what is missing in the file of lines."""
     known = {(line["data"], line["fold"], line["method"]) for line in read_lines(path)}
     for name in names:
         X, y = load(name)
-        folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y)
         for fold, (train, test) in enumerate(folds):
             rows = prepare(X, y, train, test)
-            for method in METHODS:
+            for method, tried in methods.items():
                 if (name, fold, method) in known:
                     continue
-                found = measure(method, (rows[0], y[train]), (rows[1], y[test]))
+                found = measure(method, *tried, (rows[0], y[train]), (rows[1], y[test]))
                 line = {"data": name, "fold": fold, "method": method, **found}
                 with path.open("a") as lines:
                     lines.write(json.dumps(line) + "\n")
@@ -144,20 +152,25 @@ def results(lines: list[dict], region: str) -> dict[str, dict[str, np.ndarray]]:
         if region in line
     }
     for data, method, fold in list(entries):
-        if method == region and (data, "whole curve", fold) in entries:
-            pair = entries[data, "whole curve", fold], entries[data, region, fold]
+        if method == region and (data, WHOLE, fold) in entries:
+            pair = entries[data, WHOLE, fold], entries[data, region, fold]
             entries[data, "either", fold] = max(pair, key=lambda entry: entry["inner"])
     found: dict[str, dict[str, list[float]]] = {}
     for (data, method, _), entry in sorted(entries.items()):
         found.setdefault(data, {}).setdefault(method, []).append(entry["test"])
-    complete = {data: by for data, by in found.items() if len({len(v) for v in by.values()}) == 1}
+    n_methods = max(map(len, found.values()))
+    is_complete = {
+        data: sorted(map(len, by.values())) == [N_FOLDS] * n_methods for data, by in found.items()
+    }
+    complete = {data: by for data, by in found.items() if is_complete[data]}
     return {d: {m: np.array(v) for m, v in by.items()} for d, by in complete.items()}
 
 
 def table(lines: list[dict], region: str) -> str:
     """Return a Markdown table of means, with the gain over the whole curve and its error."""
     found = results(lines, region)
-    methods = [region, "either", "whole curve", "LightGBM", "LogisticRegression"]
+    methods = [region, "either", WHOLE]
+    methods += [name for name in OTHERS if all(name in by for by in found.values())]
     rows = [
         "| data | " + " | ".join(methods) + " | gain over the whole curve |",
         "| --- " * (len(methods) + 2) + "|",
@@ -165,7 +178,7 @@ def table(lines: list[dict], region: str) -> str:
     gains = []
     for name in [name for name in DATA if name in found]:
         by = found[name]
-        gain = by[region] - by["whole curve"]
+        gain = by[region] - by[WHOLE]
         gains.append(gain.mean())
         cells = [f"{by[method].mean():.4f}" for method in methods]
         error = gain.std(ddof=1) / np.sqrt(len(gain))
@@ -175,15 +188,37 @@ def table(lines: list[dict], region: str) -> str:
     return "\n".join(rows)
 
 
+def print_cost(names: list[str]) -> None:
+    """Print the time of a default fit for each part, the best of three, relative to the whole."""
+    for name in names:
+        X, y = load(name)
+        (rows, _), best = prepare(X, y, np.arange(len(y)), np.arange(2)), {}
+        for kind, limits in {WHOLE: {}, **REGIONS}.items():
+            seconds = []
+            for _ in range(4):  # the first fit compiles
+                started = time.process_time()
+                SparseKernelAUC(random_state=0, **limits).fit(rows, y)
+                seconds.append(time.process_time() - started)
+            best[kind] = min(seconds)
+        ratios = " | ".join(f"{best[region] / best[WHOLE]:.2f}" for region in REGIONS)
+        print(f"| {name} | {len(y):,} | {best[WHOLE]:.2f} | {ratios} |", flush=True)
+
+
 def main() -> None:
     """Measure, or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("action", choices=("run", "table"))
-    parser.add_argument("lines", type=Path)
+    parser.add_argument("action", choices=("run", "table", "cost"))
+    parser.add_argument("lines", type=Path, nargs="?", default=Path("partial_auc.jsonl"))
     parser.add_argument("--datasets", nargs="+", default=list(DATA), choices=DATA)
+    parser.add_argument("--centres", type=int, default=32)
+    parser.add_argument("--ours", action="store_true", help="leave the other classifiers out")
     options = parser.parse_args()
+    if options.action == "cost":
+        print_cost(options.datasets)
+        return
     if options.action == "run":
-        run(options.lines, options.datasets)
+        methods = ours(options.centres) if options.ours else ours(options.centres) | OTHERS
+        run(options.lines, options.datasets, methods)
     for region in REGIONS:
         print(f"\n{region}\n\n{table(read_lines(options.lines), region)}")
 

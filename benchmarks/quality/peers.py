@@ -1,13 +1,12 @@
-"""Compare `SparseKernelAUCCV` with other classifiers on the development tables or the paper's sets.
+"""Compare the untouched `SparseKernelAUCCV` with other classifiers on the paper's data sets.
 
-    python -m benchmarks.quality.peers run --tables dev --out peers.jsonl --jobs 2
-    python -m benchmarks.quality.peers show peers.jsonl --markdown peers.md --figure peers.png
+    SKAUC_DATA=... python -m benchmarks.quality.peers [--datasets ...] [--folds ...] [--methods ...]
 
-Each table is cut into three stratified folds. A classifier gets the raw table (if it knows
-categories and missing values) or the table behind `TablePreprocessor`. All fits use one thread and
-the defaults. "tuned" draws settings at random and compares them by AUC on three inner folds, for as
-long as the default search of skauc took on the same rows. Finished lines are not computed again. A
-classifier whose package is not installed is left out.
+Every classifier follows a `StandardScaler` and uses its defaults. "Tuned" classifiers use a random
+search with about the time that `SparseKernelAUCCV` took on the same fold. AUC is measured on
+official test parts if there are any, otherwise on five stratified folds. Each data set, method and
+fold gives one JSON line with the AUC, the numbers stored in the model, and the fit and predict
+times. Lines that exist are not measured again.
 """
 
 from __future__ import annotations
@@ -15,399 +14,150 @@ from __future__ import annotations
 import argparse
 import json
 import pickle
-import sys
 import time
-import warnings
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import loguniform, randint
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ParameterSampler, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-from benchmarks.quality.ablation import names, read
+from reproduction.catalogue import DATASET_NAMES
+from reproduction.data_sets import load_dataset
+from skauc import SparseKernelAUCCV
+from skauc.metrics import auc
 
-N_FOLDS = 3
-OURS = "skauc"
-# Kernel machines over all rows are left out on larger tables.
-MOST_KERNEL_ROWS = 20_000
-# An AUC this close to the best counts as level with it.
-NEAR = 0.005
-
-# -- classifiers ------------------------------------------------------------------------------
-
-
-def prepared(classifier):
-    """Put the preprocessor of skauc before a classifier."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from skauc.preprocessing import TablePreprocessor
-
-    return make_pipeline(TablePreprocessor(random_state=0), StandardScaler(), classifier)
+N_JOBS = 2
 
 
-def skauc_search(seed: int, **parameters):
-    """Return the search of skauc behind its preprocessor."""
-    from sklearn.pipeline import make_pipeline
-
-    from skauc import SparseKernelAUCCV
-    from skauc.preprocessing import TablePreprocessor
-
-    search = SparseKernelAUCCV(random_state=seed, n_jobs=1, **parameters)
-    return make_pipeline(TablePreprocessor(random_state=0), search)
-
-
-def skauc_single(seed: int):
-    """Return one fit of skauc with its defaults."""
-    from skauc import SparseKernelAUC
-
-    return prepared(SparseKernelAUC(random_state=seed))
-
-
-def lightgbm(seed: int, **parameters):
-    """Return LightGBM, which takes categories of pandas."""
+def lightgbm(**parameters):
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(n_jobs=1, random_state=seed, verbose=-1, **parameters)
+    return LGBMClassifier(n_jobs=N_JOBS, random_state=0, verbose=-1, **parameters)
 
 
-def xgboost(seed: int):
-    """Return XGBoost, which takes categories of pandas."""
+def xgboost():
     from xgboost import XGBClassifier
 
-    return XGBClassifier(n_jobs=1, random_state=seed, enable_categorical=True)
+    return XGBClassifier(n_jobs=N_JOBS, random_state=0)
 
 
-def catboost(seed: int, **parameters):
-    """Return CatBoost behind a step that names the categories."""
-    from catboost import CatBoostClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    classifier = CatBoostClassifier(thread_count=1, random_seed=seed, verbose=0, **parameters)
-    return make_pipeline(FunctionTransformer(_as_strings), _WithCategories(classifier))
-
-
-def _as_strings(X):
-    """Return categories as text, in which a missing value is a category."""
-    if isinstance(X, np.ndarray):
-        return X
-    columns = X.select_dtypes("category").columns
-    return X.assign(**{name: X[name].astype(str) for name in columns})
-
-
-class _WithCategories:
-    """Tells CatBoost which columns are text."""
-
-    def __init__(self, classifier):
-        self.classifier = classifier
-
-    def fit(self, X, y):
-        """Fit to rows whose text columns are categories."""
-        if not isinstance(X, np.ndarray):
-            self.classifier.set_params(cat_features=list(X.select_dtypes(exclude="number")))
-        self.classifier.fit(X, y)
-        return self
-
-    def predict_proba(self, X):
-        """Return the probabilities of both classes."""
-        return self.classifier.predict_proba(X)
-
-
-def boosting(seed: int):
-    """Return the boosted trees of scikit-learn, which take categories of pandas."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=seed)
-
-
-def explainable_boosting(seed: int):
-    """Return the explainable boosting machine of InterpretML."""
-    from interpret.glassbox import ExplainableBoostingClassifier
-
-    return ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
-
-
-def forest(seed: int):
-    """Return a random forest."""
-    from sklearn.ensemble import RandomForestClassifier
-
-    return prepared(RandomForestClassifier(n_jobs=1, random_state=seed))
-
-
-def support_vectors(seed: int):
-    """Return a support vector machine."""
-    from sklearn.svm import SVC
-
-    return prepared(SVC(class_weight="balanced", cache_size=1000))
-
-
-def logistic(seed: int):
-    """Return logistic regression."""
-    from sklearn.linear_model import LogisticRegression
-
-    return prepared(LogisticRegression(max_iter=1000))
-
-
-CLASSIFIERS: dict[str, Callable] = {
-    OURS: skauc_search,
-    "skauc quick": lambda seed: skauc_search(seed, effort="quick"),
-    "skauc single fit": skauc_single,
+METHODS = {
+    "SparseKernelAUCCV": lambda: SparseKernelAUCCV(n_jobs=N_JOBS, random_state=0),
     "LightGBM": lightgbm,
-    "LightGBM, our preprocessor": lambda seed: prepared(lightgbm(seed)),
     "XGBoost": xgboost,
-    "XGBoost, our preprocessor": lambda seed: prepared(xgboost(seed)),
-    "CatBoost": catboost,
-    "CatBoost, our preprocessor": lambda seed: prepared(catboost(seed)),
-    "HistGradientBoosting": boosting,
-    "HistGradientBoosting, our preprocessor": lambda seed: prepared(boosting(seed)),
-    "EBM": explainable_boosting,
-    "random forest": forest,
-    "SVC": support_vectors,
-    "logistic regression": logistic,
+    "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
+    "RandomForest": lambda: RandomForestClassifier(n_jobs=N_JOBS, random_state=0),
+    "SVC": SVC,
+    "LogisticRegression": lambda: LogisticRegression(max_iter=1000),
+    "SVC tuned": SVC,
+    "LightGBM tuned": lightgbm,
 }
-PACKAGES = {
-    "LightGBM": "lightgbm",
-    "XGBoost": "xgboost",
-    "CatBoost": "catboost",
-    "EBM": "interpret",
+GRIDS = {
+    "SVC tuned": {"C": loguniform(1e-2, 1e3), "gamma": loguniform(1e-4, 1e1)},
+    "LightGBM tuned": {
+        "n_estimators": randint(50, 600),
+        "learning_rate": loguniform(0.01, 0.3),
+        "num_leaves": randint(4, 64),
+        "min_child_samples": randint(2, 50),
+        "subsample": [0.6, 0.8, 1.0],
+        "subsample_freq": [1],
+        "colsample_bytree": [0.5, 0.8, 1.0],
+    },
 }
 
-# -- tuning -----------------------------------------------------------------------------------
+
+def scores_of(model, X) -> np.ndarray:
+    """Return the ranking scores of a classifier."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return model.predict_proba(X)[:, 1]
 
 
-def lightgbm_setting(rng: np.random.Generator) -> dict:
-    """Draw a setting of LightGBM from the usual ranges."""
-    return {
-        "learning_rate": 10 ** rng.uniform(-2, -0.5),
-        "n_estimators": int(10 ** rng.uniform(1.5, 3)),
-        "num_leaves": int(2 ** rng.uniform(2, 7)),
-        "min_child_samples": int(10 ** rng.uniform(0.5, 2)),
-        "reg_lambda": 10 ** rng.uniform(-3, 2),
-        "subsample": rng.uniform(0.5, 1.0),
-        "subsample_freq": 1,
-        "colsample_bytree": rng.uniform(0.4, 1.0),
+def random_search(make, grid, X, y, seconds: float):
+    """Return the best parameters of a random search with five folds and a time limit."""
+    started, best = time.perf_counter(), (-np.inf, {})
+    for parameters in ParameterSampler(grid, 10_000, random_state=0):
+        model = make_pipeline(StandardScaler(), make().set_params(**parameters))
+        score = cross_val_score(model, X, y, scoring="roc_auc", cv=5).mean()
+        best = max(best, (score, parameters), key=lambda entry: entry[0])
+        if time.perf_counter() - started > seconds:
+            return best[1]
+
+
+def n_numbers(model) -> int:
+    """Return the approximate number of stored values: the pickle size divided by eight."""
+    last = model[-1]
+    if isinstance(last, SparseKernelAUCCV):
+        return last.best_estimator_._model.n_numbers
+    return len(pickle.dumps(last)) // 8
+
+
+def measure(method: str, train, test, tuning_seconds: float) -> dict:
+    """Fit, predict, and time both."""
+    (X, y), (X_test, y_test) = train, test
+    started = time.perf_counter()
+    parameters = {}
+    if method in GRIDS:
+        parameters = random_search(METHODS[method], GRIDS[method], X, y, tuning_seconds)
+    model = make_pipeline(StandardScaler(), METHODS[method]().set_params(**parameters)).fit(X, y)
+    fitted = time.perf_counter()
+    scores = scores_of(model, X_test)
+    predicted = time.perf_counter()
+    result = {
+        "auc": round(auc(y_test, scores), 5),
+        "numbers": n_numbers(model),
+        "fit_seconds": round(fitted - started, 3),
+        "predict_seconds": round(predicted - fitted, 4),
     }
+    if method == "SparseKernelAUCCV":
+        result["chosen"] = model[-1].best_params_
+    return result
 
 
-def catboost_setting(rng: np.random.Generator) -> dict:
-    """Draw a setting of CatBoost from the usual ranges."""
-    return {
-        "learning_rate": 10 ** rng.uniform(-2, -0.5),
-        "iterations": int(10 ** rng.uniform(1.5, 3)),
-        "depth": int(rng.integers(3, 9)),
-        "l2_leaf_reg": 10 ** rng.uniform(-1, 1.5),
-        "random_strength": 10 ** rng.uniform(-1, 1),
-    }
-
-
-TUNED = {
-    "LightGBM tuned": (lightgbm, lightgbm_setting),
-    "CatBoost tuned": (catboost, catboost_setting),
-}
-
-
-def tune(name: str, X, y, seed: int, seconds: float):
-    """Return the best of random settings that could be tried in the time, fitted to all rows.
-
-    The defaults are tried first. One setting is always tried.
-    """
-    from sklearn.model_selection import StratifiedKFold
-
-    make, draw = TUNED[name]
-    folds = list(StratifiedKFold(3, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
-    rng, deadline = np.random.default_rng(seed), time.process_time() + seconds
-    best, best_auc, parameters = {}, -1.0, {}
-    while True:
-        aucs = []
-        for train, test in folds:
-            model = make(seed, **parameters).fit(rows_of(X, train), y[train])
-            aucs.append(auc_of(model, rows_of(X, test), y[test]))
-        if np.mean(aucs) > best_auc:
-            best, best_auc = parameters, float(np.mean(aucs))
-        if time.process_time() > deadline:
-            return make(seed, **best).fit(X, y)
-        parameters = draw(rng)
-
-
-# -- running ----------------------------------------------------------------------------------
-
-
-def rows_of(X, rows):
-    """Return rows of an array or a table."""
-    return X[rows] if isinstance(X, np.ndarray) else X.iloc[rows]
-
-
-def auc_of(model, X, y) -> float:
-    """Return the AUC of the scores, or of the probabilities."""
-    from sklearn.metrics import roc_auc_score
-
-    score = getattr(model, "decision_function", None)
-    return float(roc_auc_score(y, score(X) if score else model.predict_proba(X)[:, 1]))
-
-
-def fold_of(table: str, number: int):
-    """Return training and test rows of a fold."""
-    from sklearn.model_selection import StratifiedKFold
-
-    X, y = read(table)
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
-    train, test = list(folds)[number]
-    return rows_of(X, train), y[train], rows_of(X, test), y[test]
-
-
-def run(table: str, number: int, wanted: list[str], known: dict[str, dict]) -> list[dict]:
-    """Return a line per classifier on one fold of a table."""
-    warnings.simplefilter("ignore")
-    X, y, X_test, y_test = fold_of(table, number)
-    lines = dict(known)
-    for name in wanted:
-        if name in lines or (name == "SVC" and len(y) > MOST_KERNEL_ROWS):
-            continue
-        started = time.process_time()
-        try:
-            if name in TUNED:
-                model = tune(name, X, y, number, lines[OURS]["seconds"])
-            else:
-                model = CLASSIFIERS[name](number).fit(X, y)
-        except Exception as error:  # a peer that cannot fit a table is listed, and the others go on
-            print(f"{table} {number} {name}: {error}", file=sys.stderr)
-            continue
-        seconds = time.process_time() - started
-        auc = auc_of(model, X_test, y_test)
-        line = {"table": table, "fold": number, "name": name, "auc": round(auc, 5)}
-        line |= {"seconds": round(seconds, 2), "bytes": _size(model)}
-        lines[name] = line
-    return [line for name, line in lines.items() if name not in known]
-
-
-def _size(model) -> int | None:
-    try:
-        return len(pickle.dumps(model))
-    except Exception:
-        return None
-
-
-def available() -> list[str]:
-    """Return the classifiers whose packages are installed."""
-    every = [*CLASSIFIERS, *TUNED]
-    missing = {word for word, package in PACKAGES.items() if find_spec(package) is None}
-    return [name for name in every if not any(name.startswith(word) for word in missing)]
-
-
-def run_all(tables: list[str], wanted: list[str], out: Path, n_jobs: int) -> None:
-    """Run all folds of all tables, in processes, and append the lines to a file."""
-    lines = load(out) if out.exists() else []
-    known: dict[tuple[str, int], dict[str, dict]] = {}
-    for line in lines:
-        known.setdefault((line["table"], line["fold"]), {})[line["name"]] = line
-    jobs = [(table, number) for table in tables for number in range(N_FOLDS)]
-    with ProcessPoolExecutor(n_jobs) as pool, out.open("a") as file:
-        futures = {pool.submit(run, *job, wanted, known.get(job, {})): job for job in jobs}
-        for n_done, future in enumerate(as_completed(futures), 1):
-            for line in future.result():
-                file.write(json.dumps(line) + "\n")
-            file.flush()
-            print(f"{n_done} of {len(jobs)}: {futures[future]}", file=sys.stderr)
-
-
-def load(path: Path) -> list[dict]:
-    """Return the lines of a file."""
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-# -- showing ----------------------------------------------------------------------------------
-
-
-def summarise(lines: list[dict]) -> list[dict]:
-    """Return a row per classifier, over the tables that all of them could fit."""
-    names_ = list(dict.fromkeys(line["name"] for line in lines))
-    by: dict[str, dict[str, list[dict]]] = {}
-    for line in lines:
-        by.setdefault(line["table"], {}).setdefault(line["name"], []).append(line)
-    common = [t for t in by if all(len(by[t].get(n, ())) == N_FOLDS for n in names_)]
-    auc = np.array([[np.mean([x["auc"] for x in by[t][n]]) for n in names_] for t in common])
-    seconds = np.array(
-        [[np.mean([x["seconds"] for x in by[t][n]]) for n in names_] for t in common]
-    )
-    sizes = np.array([[by[t][n][0]["bytes"] or np.nan for n in names_] for t in common])
-    ranks = (-auc).argsort(axis=1).argsort(axis=1) + 1
-    rows = [
-        {
-            "name": name,
-            "tables": len(common),
-            "auc": auc[:, i].mean(),
-            "rank": ranks[:, i].mean(),
-            "near": np.mean(auc[:, i] >= auc.max(axis=1) - NEAR),
-            "difference": (auc[:, i] - auc[:, 0]).mean(),
-            "error": (auc[:, i] - auc[:, 0]).std(ddof=1) / np.sqrt(len(common)),
-            "seconds": np.median(seconds[:, i]),
-            "bytes": np.nanmedian(sizes[:, i]),
-        }
-        for i, name in enumerate(names_)
-    ]
-    return sorted(rows, key=lambda row: -row["auc"])
-
-
-def as_markdown(rows: list[dict]) -> str:
-    """Return the table of the results."""
-    head = (
-        f"{rows[0]['tables']} tables, {N_FOLDS} folds. Time and size are medians over the tables; "
-        "time is that of one thread, size that of the pickle.\n\n"
-        "| classifier | mean AUC | difference from skauc | mean rank | within .005 of the best "
-        "| seconds | kB |\n| --- | --- | --- | --- | --- | --- | --- |\n"
-    )
-    return head + "".join(
-        f"| {r['name']} | {r['auc']:.4f} | {r['difference']:+.4f} ± {r['error']:.4f} "
-        f"| {r['rank']:.1f} | {r['near']:.0%} | {r['seconds']:.2f} | {r['bytes'] / 1000:.0f} |\n"
-        for r in rows
-    )
-
-
-def draw(rows: list[dict], path: Path) -> None:
-    """Plot mean AUC against time."""
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for row in rows:
-        colour = "C3" if row["name"].startswith(OURS) else "C0"
-        ax.scatter(row["seconds"], row["auc"], color=colour)
-        ax.annotate(
-            row["name"],
-            (row["seconds"], row["auc"]),
-            fontsize=8,
-            xytext=(4, 3),
-            textcoords="offset points",
-        )
-    ax.set(xscale="log", xlabel="seconds per fit (median, one thread)", ylabel="mean AUC")
-    figure.savefig(path, dpi=150)
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    runs = commands.add_parser("run", help="fit the classifiers")
-    runs.add_argument("--tables", default="dev", help='"dev", "paper", or names with commas')
-    runs.add_argument("--only", default=None, help="names of classifiers with semicolons")
-    runs.add_argument("--out", type=Path, required=True)
-    runs.add_argument("--jobs", type=int, default=1)
-    shows = commands.add_parser("show", help="print a table of the results")
-    shows.add_argument("results", type=Path)
-    shows.add_argument("--markdown", type=Path)
-    shows.add_argument("--figure", type=Path)
-    given = parser.parse_args(arguments)
-    if given.command == "run":
-        wanted = available() if given.only is None else given.only.split(";")
-        run_all(names(given.tables), wanted, given.out, given.jobs)
+def folds_of(name: str):
+    """Yield (train, test) pairs of rows and 0/1 labels."""
+    data = load_dataset(name)
+    X, y = data.X_train, (data.y_train > 0).astype(int)
+    if data.X_test is not None:
+        yield (X, y), (data.X_test, (data.y_test > 0).astype(int))
         return
-    rows = summarise(load(given.results))
-    print(as_markdown(rows))
-    if given.markdown:
-        given.markdown.write_text(as_markdown(rows))
-    if given.figure:
-        draw(rows, given.figure)
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        yield (X[train], y[train]), (X[test], y[test])
+
+
+def lines_of(path: Path) -> dict[tuple, dict]:
+    """Return the existing lines by data set, method and fold."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {(r["data"], r["method"], r["fold"]): r for r in map(json.loads, lines)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--datasets", nargs="+", default=list(DATASET_NAMES))
+    parser.add_argument("--folds", nargs="+", type=int, help="only these folds")
+    parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--out", type=Path, default=Path("peers.jsonl"))
+    options = parser.parse_args()
+    done = lines_of(options.out)
+    for name in options.datasets:
+        for fold, (train, test) in enumerate(folds_of(name)):
+            if options.folds is not None and fold not in options.folds:
+                continue
+            for method in options.methods:
+                ours = done.get((name, "SparseKernelAUCCV", fold), {"fit_seconds": 10.0})
+                if (name, method, fold) in done:
+                    continue
+                result = measure(method, train, test, ours["fit_seconds"])
+                done[name, method, fold] = result
+                line = json.dumps({"data": name, "method": method, "fold": fold, **result})
+                print(line, flush=True)
+                with options.out.open("a") as file:
+                    file.write(line + "\n")
 
 
 if __name__ == "__main__":

@@ -82,6 +82,8 @@ class Attack:
     def _judged(self, command: Command, words: tuple[str, ...], folder: Path) -> str:
         before = snapshot(folder)
         answer = run(command, words, folder)
+        if command.signal is not None and "Could not import runpy module" in answer.err:
+            return "a signal before Python had started"
         status = STATUS.get(answer.status, answer.status)
         allowed = {0, 2} | ({1} if command.closed_output else set())
         if command.signal is not None:

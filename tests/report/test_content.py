@@ -1,6 +1,7 @@
 """The content of a report, compared with scikit-learn and the rows."""
 
 import json
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -32,7 +33,7 @@ from sklearn.preprocessing import (
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.metrics import auc_interval, partial_auc
-from skauc.report import make_report_content
+from skauc.report import make_report_content, render_report
 from skauc.report.missing import SEVERAL, Missing
 
 
@@ -65,6 +66,9 @@ def test_a_model_for_a_part_of_the_curve_shows_it(tumours):
     assert_allclose(shown.value, partial_auc(positive, scores, max_fpr=0.2, min_tpr=0.5))
     assert "up to a false positive rate of 0.2 and above a recall of 0.5" in shown.meaning
     assert "fitted for this part" in shown.meaning
+    page = render_report(content)
+    assert re.search(r'"part": ?{"max_fpr": ?0.2, ?"min_tpr": ?0.5}', page)
+    assert "false positive rates up to 0.2 and recalls above 0.5" in page
 
 
 def test_every_threshold_has_the_counts_of_the_confusion_matrix(tumours, content):

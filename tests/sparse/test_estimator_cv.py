@@ -34,7 +34,13 @@ FOLDS = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
 
 def make(**parameters):
     grid = {"Cs": CS, "gammas": [1.0, 0.2], "n_basis": 6, "linear_term": "auto"}
-    rest = {"scaling": None, "refine": False, "cv": StratifiedKFold(3), "random_state": 0}
+    rest = {
+        "scaling": None,
+        "shapes": "round",
+        "refine": False,
+        "cv": StratifiedKFold(3),
+        "random_state": 0,
+    }
     return SparseKernelAUCCV(**{**grid, **rest, **parameters})
 
 
@@ -68,7 +74,7 @@ def splits(results):
 
 
 def settings(results):
-    names = ("scaling", "C", "gamma", "linear_term", "refine", "rotate", "n_basis")
+    names = ("scaling", "C", "gamma", "linear_term", "refine", "rotate", "shapes", "n_basis")
     return [
         dict(zip(names, values, strict=True))
         for values in zip(*(results[f"param_{name}"] for name in names), strict=True)
@@ -213,7 +219,7 @@ def test_normal_scores_are_tried_and_scored_like_fits_on_the_folds():
 
 
 def test_axes_are_tried():
-    model = make(refine="auto", rotate="auto", gammas=[1.0]).fit(X, y)
+    model = make(refine="auto", rotate="auto", effort="thorough", gammas=[1.0]).fit(X, y)
     assert set(model.cv_results_["param_rotate"]) == {False, True}
     alone = make(refine=True, rotate=True, gammas=[1.0]).fit(X, y)
     assert alone.best_params_["rotate"]
@@ -222,7 +228,7 @@ def test_axes_are_tried():
 
 def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
     rows = np.random.default_rng(0).normal(size=(120, 5))
-    model = make(refine=True, rotate="auto", n_basis=4).fit(rows, y)
+    model = make(refine=True, rotate="auto", effort="thorough", n_basis=4).fit(rows, y)
     assert set(model.cv_results_["param_rotate"]) == {False}
 
 
@@ -389,9 +395,9 @@ def test_it_works_at_the_end_of_a_pipeline():
 def test_callbacks_hear_of_every_fold():
     listener = Listener(lambda model: False)
     model = make(linear_term=False).set_callbacks(listener).fit(X, y)
-    # Three Cs on two folds, two of them on the third; two more structures on all three; perhaps
+    # Three Cs on two folds, two of them on the third; one more structure on all three; perhaps
     # the Cs beside the best; and the last fit.
-    n_fits = (3 * 2 + 2) + 2 * 3 + 1
+    n_fits = (3 * 2 + 2) + 3 + 1
     assert n_fits <= len(listener.models) <= n_fits + 2 * 3
     assert hasattr(model, "best_params_")
 

@@ -18,6 +18,9 @@ from skauc import Selection, SparseKernelAUC
 from skauc.exceptions import InvalidDataError
 from skauc.sparse import stages
 
+# Few rows of these data are independent.
+pytestmark = pytest.mark.filterwarnings("ignore:The model has .* centres, and `n_basis`")
+
 WIDTHS = [2.0, 0.4, 0.08]
 VARIANTS = {
     "refined": {"refine": True, "linear_term": False},

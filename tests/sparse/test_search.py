@@ -13,7 +13,14 @@ from skauc.sparse.search import Scores, Search, best_mean, corrected_mean, small
 from skauc.sparse.settings import Setting
 
 X, y = make_moons(120, noise=0.3, random_state=0)
-SMALL = {"Cs": [1.0], "gammas": ["scale"], "n_basis": 4, "linear_term": False, "scaling": None}
+SMALL = {
+    "Cs": [1.0],
+    "gammas": ["scale"],
+    "n_basis": 4,
+    "linear_term": False,
+    "scaling": None,
+    "shapes": "round",
+}
 
 
 def few_distinct_rows():
@@ -115,9 +122,9 @@ def test_verbose_prints_a_line_per_fit(capsys):
     assert capsys.readouterr().out == ""
     SparseKernelAUCCV(**small, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("[SparseKernelAUCCV] 1 of 5 fits: C: scaling=None, gamma=")
+    assert lines[0].startswith("[SparseKernelAUCCV] 1 of 3 fits: C: scaling=None, gamma=")
     assert "; best AUC 0." in lines[0]
-    assert lines[-1].startswith("[SparseKernelAUCCV] 5 of 5 fits: refit to all rows; best AUC 0.")
+    assert lines[-1].startswith("[SparseKernelAUCCV] 3 of 3 fits: refit to all rows; best AUC 0.")
 
 
 @pytest.mark.parametrize(("refine", "sizes"), [(False, [1, 2, 4]), (3, [1, 2, 4, 4])])

@@ -17,7 +17,9 @@ class DocLinkMixin:
 
     @property
     def _doc_link_template(self) -> str:
-        return f"{docs_url()}/{GUIDE}#{{section}}"
+        url = docs_url()
+        page = GUIDE if url.startswith("file:") else Path(GUIDE).with_suffix(".html")
+        return f"{url}/{page}#{{section}}"
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"section": type(self).__name__.lower()}

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 # Ridges of more columns than this are explained by sampling.
-MOST_COLUMNS = 6
+MOST_JOINT_COLUMNS = 6
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from skauc.explain.columns import UserColumns, as_array, find_columns, pick_rows
 from skauc.explain.explanation import Explanation
 from skauc.explain.products import ProductForm, ridges_of, why_no_product
 from skauc.explain.quadrature import add_shapley_values, rules
-from skauc.explain.ridges import MOST_COLUMNS
+from skauc.explain.ridges import MOST_JOINT_COLUMNS
 from skauc.explain.sampling import FeatureMixer, TableMixer, sampled_values
 from skauc.model import Model, without_ridges
 from skauc.support import row_slices, rows_per_block
@@ -205,7 +205,7 @@ def why_inexact(unwrapped: UnwrappedModel, columns: UserColumns) -> str | None:
         return "a preprocessing step computes a feature from several columns"
     model = cast(Model, unwrapped.model)
     ridges = ridges_of(model, columns.of_feature)
-    if ridges is not None and ridges.most_columns() > MOST_COLUMNS:
+    if ridges is not None and ridges.most_columns() > MOST_JOINT_COLUMNS:
         return f"a ridge centre uses {ridges.most_columns()} columns"
     return why_no_product(without_ridges(model))
 

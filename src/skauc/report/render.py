@@ -29,6 +29,7 @@ N_SHOWN = 12
 # Parts of the content that the scripts of the page use.
 _EMBEDDED = (
     "data",
+    "part",
     "roc",
     "precision_recall",
     "thresholds",

@@ -14,7 +14,7 @@ from skauc.metrics.partial_area import describe_corner
 FEW_FALSE_ALARMS = 0.05
 PARTIAL = 0.1
 # Bootstrap samples of the interval of the partial AUC.
-N_DRAWS = 400
+_N_DRAWS = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def _partial_auc(scored: LabelledScores, limits: dict[str, float | None]) -> Sco
         **scored.as_metric,
         max_fpr=limits["max_fpr"],
         min_tpr=limits["min_tpr"],
-        n_draws=N_DRAWS,
+        n_draws=_N_DRAWS,
     )
     return Score(
         "partial_auc",

@@ -19,7 +19,7 @@ _N_POINTS = 40
 _N_BINS = 30
 # Rows that the columns are ranked on: exact values, and sampled ones, which take longer.
 _EXACT_ROWS, _SAMPLED_ROWS = 200, 30
-_LONGEST_LABEL = 14
+_LONGEST_LABEL = 12
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,8 @@ def _ticks(grid: ColumnGrid, positions: np.ndarray) -> tuple[tuple[float, str], 
         format_number(float(f"{grid.positions[i]:.3g}")) if grid.kind == "number" else label
         for i, label in enumerate(grid.labels)
     ]
-    return tuple(
-        (
-            float(positions[i]),
-            labels[i] if len(labels[i]) <= _LONGEST_LABEL else f"{labels[i][:13]}…",
-        )
-        for i in chosen
-    )
+    return tuple((float(positions[i]), _shortened(labels[i])) for i in chosen)
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"

@@ -137,7 +137,7 @@ def fit_path(
             raise FitInterruptedError(_path(work.latest, plan)) from interrupt
     path = _path(state, plan)
     checkpoint.remove()
-    return path
+    return replace(path, is_exhausted=work.is_exhausted)
 
 
 def _path(state: FitState, plan: Plan) -> Path:

@@ -95,15 +95,12 @@ class FitLog:
         self._printer = PathPrinter(type(estimator).__name__, estimator.verbose)
         self._reporter: Reporter = start_reporting(len(sizes) + most_steps)
         self._sizes, self._n_done, self._n_later_steps = sizes, 0, most_steps
-        # Whether a callback has asked to stop.
-        self.is_stopped = False
 
     def centre(self, path: Path) -> bool:
         """Report a larger basis; return whether a callback asks to stop."""
         self._printer(path)
         self._count(path, 0)
-        self.is_stopped = self._reporter.task("centre", path.attributes) or self.is_stopped
-        return self.is_stopped
+        return self._reporter.task("centre", path.attributes)
 
     def step(self, step: DescentStep) -> None:
         """Report one step of a refinement."""

@@ -78,6 +78,8 @@ class Workspace:
         self.rows, self.plan = rows, plan
         self.held_out = plan.hold_out(rows, random_state)
         self.latest: FitState | None = None
+        # Whether a pursuit found no independent row any more.
+        self.is_exhausted = False
         self.save, self.on_step = save, on_step
         self._open_engine, self._random_state, self._watch = open_engine, random_state, watch
         # Rows that never count, because the caller tests on them.
@@ -270,8 +272,9 @@ class Pursue:
             # The first iterate gets no name here, so that its state is freed during the pursuit.
             last = pursue(pursuit, begin(state.weights), self.sizes, report)
             state = replace(state, weights=last.point.weights)
-        is_grown = is_stopped or len(state.basis) < max(self.sizes)
-        return replace(state, is_grown=is_grown, is_inside=False)
+        is_exhausted = not is_stopped and len(state.basis) < max(self.sizes)
+        work.is_exhausted = work.is_exhausted or is_exhausted
+        return replace(state, is_grown=is_stopped or is_exhausted, is_inside=False)
 
 
 @dataclass(frozen=True)

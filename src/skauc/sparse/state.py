@@ -33,16 +33,20 @@ class FitState:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The models of one fit by size, a record per retraining, and the size to keep."""
+    """The models of one fit by size, a record per retraining, and the size to keep.
+
+    ``is_exhausted`` says that all other rows depend on the centres.
+    """
 
     models: dict[int, Model]
     records: tuple[PathRecord, ...]
     size: int
+    is_exhausted: bool = False
 
     def with_models(self, models: dict[int, Model]) -> Path:
         """Return the path with other models of the same sizes."""
         records = (replace(record, model=models[record.n_basis]) for record in self.records)
-        return Path(models, tuple(records), self.size)
+        return replace(self, models=models, records=tuple(records))
 
     def lowered(self, by: float) -> Path:
         """Return the path with lower scores."""

@@ -22,7 +22,7 @@ from skauc.validation import check_scored
 # The largest false positive rate of the partial AUC of a model for the whole curve.
 USUAL_MAX_FPR = 0.1
 # Bootstrap samples of the interval of the partial AUC.
-N_DRAWS = 400
+_N_DRAWS = 400
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def evaluate_rows(
         n_positive=int(np.count_nonzero(positive)),
         auc=auc_interval(**as_metric),
         partial_auc=partial_auc_interval(
-            **as_metric, max_fpr=max_fpr, min_tpr=min_tpr, n_draws=N_DRAWS
+            **as_metric, max_fpr=max_fpr, min_tpr=min_tpr, n_draws=_N_DRAWS
         ),
         max_fpr=max_fpr,
         min_tpr=min_tpr,

@@ -30,7 +30,7 @@
     const largest = Math.abs(steps[order[0]]) || 1;
     for (const j of order.slice(0, MOST)) body.append(line(rows.names[j], rows.cells[i][j], steps[j], largest));
     const rest = order.slice(MOST);
-    if (rest.length) body.append(line(`${rest.length} other columns`, "", rest.reduce((sum, j) => sum + steps[j], 0), largest));
+    if (rest.length) body.append(line(`${rest.length} other column${rest.length > 1 ? "s" : ""}`, "", rest.reduce((sum, j) => sum + steps[j], 0), largest));
     table.append(body); place.append(table);
   }
   input.addEventListener("input", show);
