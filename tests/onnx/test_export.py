@@ -312,7 +312,7 @@ def test_tables_that_cannot_be_converted():
     with pytest.raises(InvalidParameterError, match=r"Column 'born' holds dates, .*'float64'"):
         to_onnx(model, precision="float32")
     register_converters()
-    words = make_pipeline(TablePreprocessor(), small()).fit(frame[["name"]], y)
+    words = make_pipeline(TablePreprocessor(), small(2)).fit(frame[["name"]], y)
     with pytest.raises(InvalidParameterError, match=r"ONNX 20; got target_opset=17. Set it to 20"):
         skl2onnx.to_onnx(words, frame[["name"]], target_opset=17)
 
