@@ -95,7 +95,7 @@ class Model:
     def __getstate__(self) -> dict:
         state = {name: value for name, value in vars(self).items() if name != "_scorers"}
         shared = getattr(self.centres, "base", None)
-        if isinstance(shared, np.ndarray) and np.shares_memory(shared[:1], self.centres[:1]):
+        if isinstance(shared, np.ndarray) and _is_start(self.centres, shared):
             # A pickle holds shared centres once.
             state["centres"] = _LeadingRows(shared, len(self.centres))
         return state
@@ -124,6 +124,12 @@ class _LeadingRows:
 
     rows: np.ndarray
     n_rows: int
+
+
+def _is_start(rows: np.ndarray, of: np.ndarray) -> bool:
+    """Return whether some rows are the first ones of an array, in its own memory."""
+    first = of[: len(rows)]
+    return rows.__array_interface__ == first.__array_interface__
 
 
 def share_centres(models: dict[int, Model]) -> dict[int, Model]:

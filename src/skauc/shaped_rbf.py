@@ -231,10 +231,11 @@ def _fill_gibbs(metric, centres, other_metric, others, gram):
             overlap, distance = 1.0, 0.0
             for j in range(metric.shape[1]):
                 s, t = metric[i, j], other_metric[k, j]
-                total = s * s + t * t
+                # 2 s t / (s^2 + t^2) by ratios: squares of tiny scales underflow.
+                shared = 2 / (s / t + t / s)
                 apart = centres[i, j] - others[k, j]
-                overlap *= 2 * s * t / total
-                distance += 2 * s * s * t * t / total * apart * apart
+                overlap *= shared
+                distance += shared * (s * apart) * (t * apart)
             gram[i, k] = np.sqrt(overlap) * np.exp(-distance)
 
 
@@ -250,12 +251,14 @@ def add_norm_derivatives(metric, centres, coef, gram, by_centre, by_log_metric):
             if i == k or product == 0.0:
                 continue
             for j in range(metric.shape[1]):
-                s, t = metric[i, j] ** 2, metric[k, j] ** 2
-                factor = 2 * s * t / (s + t)
+                s, t = metric[i, j], metric[k, j]
+                down, up = s / t, t / s
+                shared = 2 / (down + up)
                 apart = centres[i, j] - centres[k, j]
-                by_centre[i, j] -= product * 2 * factor * apart
-                by_log_metric[i, j] += (
-                    product * (0.5 * (t - s) - 2 * t * factor * apart * apart) / (s + t)
+                by_centre[i, j] -= product * 2 * shared * s * (t * apart)
+                distance = shared * (s * apart) * (t * apart)
+                by_log_metric[i, j] += product * (
+                    0.25 * shared * (up - down) - 2 * distance / (1 + down * down)
                 )
 
 

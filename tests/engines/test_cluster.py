@@ -154,7 +154,7 @@ def test_a_column_can_be_taken_back_and_another_put_in_its_place(engines, toy):
         basis = grow(engine, toy.X, KERNEL, CENTRES)
         for index in (100, 120):
             centre = toy.X[[index]]
-            projection = basis.project(centre, np.zeros(1, dtype=int))
+            projection = basis.project(KERNEL, centre)
             transform = np.array([[projection.residuals[0] ** -0.5]])
             columns = OrthonormalColumns(KERNEL, centre, projection.coordinates, transform)
             engine.append(columns)
@@ -300,7 +300,7 @@ def test_cross_validation(client, rows):
 
 def test_folds_by_number_only(client, rows):
     X, y, *_ = rows
-    with pytest.raises(InvalidParameterError, match="`cv` must be None or an integer if"):
+    with pytest.raises(InvalidParameterError, match="`cv` must be None or an integer, and"):
         SparseKernelAUCCV(n_basis=4, cv=StratifiedKFold(2)).fit(*as_dask(X, y, 2))
 
 

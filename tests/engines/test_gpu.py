@@ -67,7 +67,8 @@ def test_a_fit_is_that_of_the_cpu_engine(rows, parameters):
     expected, found = fit_both(model, X, y, sample_weight=weights)
     assert_array_equal(found.basis_indices_, expected.basis_indices_)
     for record, other in zip(found.path_, expected.path_, strict=True):
-        assert_allclose(record.objective, other.objective, rtol=1e-6)
+        # Refined centres are rounded to 1e-4 of the width of the kernel.
+        assert_allclose(record.objective, other.objective, rtol=1e-5)
         assert record.is_refined == other.is_refined
     assert_allclose(found.score(X_test, y_test), expected.score(X_test, y_test), atol=1e-4)
 

@@ -42,7 +42,7 @@ def test_the_papers_units_become_ours():
     C_pair, sigma = 0.3, 1.7
     C = to_scale_free(C_pair, y)
     paper = {"refine": False, "linear_term": False, "tol": 1e-12, "random_state": 0}
-    model = SparseKernelAUC(60, C=C, gamma=gamma_of(sigma), **paper).fit(X, y)
+    model = SparseKernelAUC(50, C=C, gamma=gamma_of(sigma), **paper).fit(X, y)
     squared = ((model.basis_vectors_[:, None] - model.basis_vectors_) ** 2).sum(axis=2)
     K = np.exp(-squared / (2 * sigma**2))
     f = model.decision_function(X)

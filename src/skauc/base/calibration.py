@@ -18,6 +18,8 @@ ENOUGH_FOR_ISOTONIC = 1_000
 # The smallest slope of log-odds per standard deviation of the scores. Scores that do not rank get
 # nearly constant probabilities in the same order.
 _LEAST_SLOPE = 1e-3
+# Shares of extreme weights may round to 0 or 1.
+_RAREST = 1e-15
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ def fit_logistic(
 
 
 def _log_odds(share: float) -> float:
+    share = min(max(share, _RAREST), 1 - _RAREST)
     return float(np.log(share / (1 - share)))
 
 

@@ -17,37 +17,26 @@ from skauc.background import summarise
 from skauc.base import LazyArray, calibrate, unchanged_on_error, with_callbacks
 from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
-from skauc.engines import ENGINES, is_on_cluster, make_engine, read_training
-from skauc.exceptions import FitInterruptedError, InvalidParameterError
-from skauc.feature_map import check_scaling
-from skauc.kernels import check_gamma
+from skauc.engines import is_on_cluster, make_engine, read_training
+from skauc.exceptions import FitInterruptedError
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
-from skauc.sparse.grid import EFFORTS, REPEATS, is_auto, search_grid
+from skauc.sparse.grid import EFFORTS, REPEATS, check_search, is_auto, search_grid
 from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import SHAPES, Parameters, Selection, as_selection, make_plan
+from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.scoring import make_metric
-from skauc.sparse.search import Scores, Search, choose, expected_jobs, run_search
+from skauc.sparse.search import Search, choose, expected_jobs, run_search
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
 from skauc.validation import (
-    check_boolean,
-    check_choice,
     check_groups,
-    check_n_jobs,
-    check_positive,
-    check_refine,
-    check_scoring,
-    check_verbose,
-    is_sequence,
 )
 
 # Seconds that the fit after an interrupt may take from its first centre on.
 LAST_SECONDS = 1.0
-SIZES = ("best", "small")
 # Rows and steps of the refinement of the last fit, if there are many rows. Tables with more than
 # 10,000 rows gain .002 to .01 of AUC by them, and one such fit costs no more than a few others.
 LAST_ROWS, LAST_STEPS = 32_000, 40
@@ -133,11 +122,10 @@ class SparseKernelAUCCV(PathClassifier):
         of 0.5. This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``,
         ``path_`` and so on).
     cv_results_ : dict of ndarrays
-        One entry per setting and size: ``param_scaling``, ``param_C``, ``param_gamma``,
-        ``param_linear_term``, ``param_refine``, ``param_rotate``, ``param_shapes``,
-        ``param_whole_curve`` (True for models without the limits), ``param_n_basis``,
+        One entry per setting and size, as in scikit-learn: ``params``, ``param_C`` and so on,
         ``split0_test_score`` and so on (NaN on folds where it was not tried),
-        ``mean_test_score``, ``std_test_score``.
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``. ``param_whole_curve`` is True
+        for models without the limits ``max_fpr`` and ``min_tpr``.
     n_splits_ : int
         Number of folds.
     calibrator_ : object
@@ -262,7 +250,7 @@ class SparseKernelAUCCV(PathClassifier):
             The fitted estimator.
         """
         base = self._base()
-        self._check_parameters()
+        check_search(self)
         with unchanged_on_error(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
             seed = _as_seed(self.random_state)
@@ -378,7 +366,7 @@ class SparseKernelAUCCV(PathClassifier):
         selection, n_steps = self._last_effort(chosen, rows)
         self.best_params_ = {**chosen.parameters(), "refine": n_steps or False}
         self.best_score_ = score
-        self.cv_results_ = _results(log.scores, len(search.folds))
+        self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_ = len(search.folds)
         parameters = replace(search.base, **self.best_params_, selection=selection)
         plan, rows = make_plan(parameters, rows)
@@ -446,64 +434,9 @@ class SparseKernelAUCCV(PathClassifier):
         base.check()
         return base
 
-    def _check_parameters(self) -> None:
-        Cs = EFFORTS["default"].Cs if self.Cs is None else self.Cs
-        Cs = list(Cs) if is_sequence(Cs) else [Cs]
-        if len(Cs) == 0:
-            raise InvalidParameterError(
-                "`Cs` must hold at least one value; got an empty sequence. Use None for "
-                f"{EFFORTS['default'].Cs}."
-            )
-        for C in Cs:
-            check_positive("Cs", C, "Values from 0.1 to 100 are usual.")
-        if self.gammas is not None:
-            if not is_sequence(self.gammas) or not len(self.gammas):
-                raise InvalidParameterError(
-                    f"`gammas` must be a sequence of at least one gamma; got {self.gammas!r}. "
-                    "Use None, or for instance ['scale', 0.1, [0.01, 0.1, 1]]."
-                )
-            for gamma in self.gammas:
-                check_gamma("rbf", gamma)
-        check_choice("size", self.size, SIZES)
-        check_choice("effort", self.effort, tuple(EFFORTS))
-        check_scoring(self.scoring)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit, "Use None for no limit.")
-        check_choice("engine", self.engine, ENGINES)
-        check_n_jobs(self.n_jobs)
-        check_verbose(self.verbose)
-        for name, check in (
-            ("scaling", check_scaling),
-            ("linear_term", partial(check_boolean, "linear_term")),
-            ("rotate", partial(check_boolean, "rotate")),
-            ("refine", check_refine),
-            ("shapes", lambda shapes: check_choice("shapes", shapes, SHAPES)),
-        ):
-            if not is_auto(getattr(self, name)):
-                check(getattr(self, name))
-
 
 def _as_seed(random_state) -> int:
     """Return an integer, so that all folds and processes draw the same."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _results(scores: Scores, n_folds: int) -> dict[str, np.ndarray]:
-    """Return all scores in the form of scikit-learn's searches."""
-    settings = list(scores.by_setting)
-    splits = np.full((len(settings), n_folds), np.nan)
-    for row, by_fold in enumerate(scores.by_setting.values()):
-        for fold, tested in by_fold.items():
-            splits[row, fold] = tested.metric
-    results = {f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)}
-    results["mean_test_score"] = np.nanmean(splits, axis=1)
-    results["std_test_score"] = np.nanstd(splits, axis=1)
-    for name in ("scaling", "C", "linear_term", "rotate", "shapes", "whole_curve", "n_basis"):
-        results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
-    for name in ("gamma", "refine"):
-        values = np.empty(len(settings), dtype=object)
-        values[:] = [getattr(setting, name) for setting in settings]
-        results[f"param_{name}"] = values
-    return results

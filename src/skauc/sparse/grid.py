@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skauc.data.training import TrainingData
-from skauc.feature_map import scale
-from skauc.kernels import resolve_gammas
+from skauc.engines import ENGINES
+from skauc.exceptions import InvalidParameterError
+from skauc.feature_map import check_scaling, scale
+from skauc.kernels import check_gamma, resolve_gammas
 from skauc.sparse.budget import affordable
 from skauc.sparse.plan import SHAPES, Parameters, n_steps
 from skauc.sparse.settings import SearchGrid, Setting
+from skauc.validation import (
+    check_boolean,
+    check_choice,
+    check_n_jobs,
+    check_positive,
+    check_refine,
+    check_scoring,
+    check_verbose,
+    is_sequence,
+)
 
 if TYPE_CHECKING:
     from skauc.sparse.estimator_cv import SparseKernelAUCCV
@@ -48,8 +61,47 @@ EFFORTS = {
         4,
     ),
 }
+SIZES = ("best", "small")
 # Sets of folds if they are repeated.
 REPEATS = 2
+
+
+def check_search(search: SparseKernelAUCCV) -> None:
+    """Raise an error for an invalid parameter of a search."""
+    Cs = EFFORTS["default"].Cs if search.Cs is None else search.Cs
+    Cs = list(Cs) if is_sequence(Cs) else [Cs]
+    if len(Cs) == 0:
+        raise InvalidParameterError(
+            "`Cs` must hold at least one value; got an empty sequence. Use None for "
+            f"{EFFORTS['default'].Cs}."
+        )
+    for C in Cs:
+        check_positive("Cs", C, "Values from 0.1 to 100 are usual.")
+    if search.gammas is not None:
+        if not is_sequence(search.gammas) or not len(search.gammas):
+            raise InvalidParameterError(
+                f"`gammas` must be a sequence of at least one gamma; got {search.gammas!r}. "
+                "Use None, or for instance ['scale', 0.1, [0.01, 0.1, 1]]."
+            )
+        for gamma in search.gammas:
+            check_gamma("rbf", gamma)
+    check_choice("size", search.size, SIZES)
+    check_choice("effort", search.effort, tuple(EFFORTS))
+    check_scoring(search.scoring)
+    if search.time_limit is not None:
+        check_positive("time_limit", search.time_limit, "Use None for no limit.")
+    check_choice("engine", search.engine, ENGINES)
+    check_n_jobs(search.n_jobs)
+    check_verbose(search.verbose)
+    for name, check in (
+        ("scaling", check_scaling),
+        ("linear_term", partial(check_boolean, "linear_term")),
+        ("rotate", partial(check_boolean, "rotate")),
+        ("refine", check_refine),
+        ("shapes", lambda shapes: check_choice("shapes", shapes, SHAPES)),
+    ):
+        if not is_auto(getattr(search, name)):
+            check(getattr(search, name))
 
 
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:

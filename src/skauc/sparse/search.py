@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from skauc.data.sampling import class_weights
@@ -66,6 +67,29 @@ class Scores:
         while self.on_first(n_folds + 1):
             n_folds += 1
         return n_folds
+
+    def as_results(self, n_folds: int) -> dict[str, np.ndarray | list]:
+        """Return all scores in the form of scikit-learn's ``cv_results_``."""
+        settings = list(self.by_setting)
+        splits = np.full((len(settings), n_folds), np.nan)
+        for row, by_fold in enumerate(self.by_setting.values()):
+            for fold, tested in by_fold.items():
+                splits[row, fold] = tested.metric
+        means = np.nanmean(splits, axis=1)
+        results: dict[str, np.ndarray | list] = {
+            "params": [setting.parameters() for setting in settings],
+            **{f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)},
+            "mean_test_score": means,
+            "std_test_score": np.nanstd(splits, axis=1),
+            "rank_test_score": rankdata(-means, method="min").astype(np.int32),
+        }
+        for name in ("scaling", "C", "linear_term", "rotate", "shapes", "whole_curve", "n_basis"):
+            results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
+        for name in ("gamma", "refine"):
+            values = np.empty(len(settings), dtype=object)
+            values[:] = [getattr(setting, name) for setting in settings]
+            results[f"param_{name}"] = values
+        return results
 
     def best_so_far(self) -> tuple[Setting, float] | None:
         """Return the best of the settings tried on the most folds and its mean; None if empty."""

@@ -59,7 +59,9 @@ class Shape:
             rounded = np.column_stack([np.round(column, places) for column, places in columns])
             single = rounded.astype(np.float32).astype(np.float64)
         if metric is not None:
-            metric = metric.astype(np.float32).astype(np.float64)
+            # Scales that are too small for single precision stay as they are.
+            shorter = metric.astype(np.float32).astype(np.float64)
+            metric = np.where(shorter == 0, metric, shorter)
         for centres in (single, rounded):
             if np.all(np.abs(centres - self.centres) <= grain):
                 return Shape(centres, self.scales, metric)

@@ -118,6 +118,17 @@ def test_the_last_rows_and_whole_groups_are_tested_on(tmp_path):
     assert "no column 'dya'" in run("fit", table, "--target", "target", "--time", "dya").err
 
 
+def test_a_part_of_the_roc_curve_is_ranked_for(tmp_path):
+    tumours(200).to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "m.skauc"
+    options = ("--target", "target", *QUICK, "--max-fpr", 0.2, "-o", path)
+    assert run("fit", tmp_path / "t.csv", *options).code == 0
+    assert load_model(path).estimator_[-1].max_fpr == 0.2
+    answer = run("fit", tmp_path / "t.csv", *options, "--min-tpr", 2, "--force")
+    assert answer.code == 2
+    assert "`min_tpr`" in answer.err
+
+
 def write_libsvm(frame, path):
     X = frame.drop(columns="target").to_numpy()
     dump_svmlight_file(X, frame.target == "yes", str(path), zero_based=False)

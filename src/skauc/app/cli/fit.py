@@ -84,6 +84,20 @@ def fit(
             min=0.001, callback=finite, metavar="SECONDS", help="End the search after this time."
         ),
     ] = None,
+    max_fpr: Annotated[
+        float | None,
+        typer.Option(
+            callback=finite,
+            metavar="RATE",
+            help="Rank for false positive rates up to this one, such as 0.05.",
+        ),
+    ] = None,
+    min_tpr: Annotated[
+        float | None,
+        typer.Option(
+            callback=finite, metavar="RATE", help="Rank for recalls from this one on, such as 0.8."
+        ),
+    ] = None,
     test: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="A table of test rows, instead of a part of TABLE."),
@@ -142,7 +156,17 @@ def fit(
             "A report needs test rows, and none were set aside. Pass a table with --test."
         )
     facts = ModelFacts.from_table(parts.train, target, source.left_out)
-    recipe = Recipe(n_basis, effort, time_limit, engine, jobs, seed, **kinds)
+    recipe = Recipe(
+        n_basis,
+        effort,
+        time_limit,
+        max_fpr,
+        min_tpr,
+        engine=engine,
+        n_jobs=jobs,
+        seed=seed,
+        **kinds,
+    )
     if not json:
         announce(parts, facts, recipe)
     trained = train_model(parts.train, recipe, watch, _check_columns if json else _show_columns)

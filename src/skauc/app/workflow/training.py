@@ -42,6 +42,8 @@ class Recipe:
         As in `SparseKernelAUCCV`.
     time_limit : float or None
         As in `SparseKernelAUCCV`.
+    max_fpr, min_tpr : float or None
+        As in `SparseKernelAUCCV`.
     engine : str
         As in `SparseKernelAUCCV`.
     n_jobs : int or None
@@ -55,6 +57,8 @@ class Recipe:
     n_basis: int = 64
     effort: str = "default"
     time_limit: float | None = None
+    max_fpr: float | None = None
+    min_tpr: float | None = None
     engine: str = "auto"
     n_jobs: int | None = None
     seed: int = 0
@@ -143,6 +147,8 @@ def train_model(
         n_basis=recipe.n_basis,
         effort=recipe.effort,
         time_limit=recipe.time_limit,
+        max_fpr=recipe.max_fpr,
+        min_tpr=recipe.min_tpr,
         cv=None if table.times is None else folds_in_time(table),
         engine=recipe.engine,
         n_jobs=recipe.n_jobs,
