@@ -69,7 +69,8 @@ def test_tables_have_one_value_per_column():
     ("model", "row", "message"),
     [
         (SparseKernelAUC(4, random_state=0), X[:2], "must be one row; got 2"),
-        (SparseKernelAUC(4, kernel="polynomial", random_state=0), True, "not a product"),
+        (SparseKernelAUC(4, kernel="polynomial", random_state=0), True, "a product over"),
+        (SparseKernelAUC(4, shapes="ridge", random_state=0), True, "Use contributions=None"),
         (make_pipeline(PCA(3), SparseKernelAUC(4, random_state=0)), X[:1], "such as PCA"),
     ],
 )

@@ -17,7 +17,7 @@ import numpy as np
 from onnx import ModelProto, helper, numpy_helper
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.explain.products import ProductForm
+from skauc.explain.products import ProductForm, why_no_product
 from skauc.explain.shapley import as_table, features_of
 from skauc.explain.sources import sources_of_steps
 from skauc.unwrapping import UnwrappedModel, as_dense
@@ -43,6 +43,12 @@ def add_contributions(
             "steps such as PCA, or use contributions=None."
         )
     model: Any = opened.model
+    problem = why_no_product(model)
+    if problem is not None:
+        raise InvalidParameterError(
+            f"`contributions` needs a kernel that is a product over columns: {problem}. Use "
+            "contributions=None, and skauc.explain.shapley_values for this model."
+        )
     form = ProductForm.of(model, columns, n_columns=len(names))
     row = as_dense(model.scaled(_background_row(opened, background)))
     found = [
