@@ -231,3 +231,15 @@ def test_no_fit_begins_after_the_time_limit(monkeypatch):
 def test_bad_size_effort_and_time(parameters, message):
     with pytest.raises(InvalidParameterError, match=message):
         SparseKernelAUCCV(**parameters).fit(X, y)
+
+
+def test_shapes_are_tried_if_both_classes_have_rows_enough():
+    few, many = (
+        make_moons(300, noise=0.3, random_state=0),
+        make_moons(400, noise=0.3, random_state=0),
+    )
+    small = {**SMALL, "n_basis": 2, "cv": 2, "shapes": "auto", "random_state": 0}
+    tried = (
+        SparseKernelAUCCV(**small).fit(*rows).cv_results_["param_shapes"] for rows in (few, many)
+    )
+    assert [set(shapes) for shapes in tried] == [{"round"}, {"round", "local", "ridge"}]

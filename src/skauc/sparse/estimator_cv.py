@@ -73,7 +73,7 @@ class SparseKernelAUCCV(PathClassifier):
         rows with up to ``n_basis`` features, so that axes take no more numbers than centres.
     shapes : {"auto", "round", "local", "ridge"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to ``n_basis``
-        features.
+        features, if both classes have at least 200 rows.
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
