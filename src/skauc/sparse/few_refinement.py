@@ -14,15 +14,22 @@ from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
 from skauc.losses.pairs import residuals, statistics_by_rank
 from skauc.shaped_rbf import add_norm_derivatives
-from skauc.solvers.few_rows import factorise_in_place, inner, minimise_few, product
+from skauc.solvers.few_rows import (
+    factorise_in_place,
+    inner,
+    inverse_of,
+    minimise_few,
+    product,
+    solve_upper_few,
+)
 
 
 @compiled_fast
-def exponents(X, centres, metric, gammas):
-    """Return -gamma |s * (x - z)|^2 for all rows x, and then for all centres x.
+def exponents(X, centres, metric, gammas, left, out):
+    """Write -gamma |s * (x - z)|^2 for all rows x, and then for all centres x.
 
-    The second result is False if differences are needed to tell a centre from its neighbours. See
-    `skauc.kernels.CentredRBF`, whose formula it uses.
+    Return False if differences are needed to tell a centre from its neighbours. See
+    `skauc.kernels.CentredRBF`, whose formula it uses. ``left`` is room for the first factor.
     """
     (n_rows, n_features), n_centres = X.shape, len(centres)
     widest = np.argmax(gammas)
@@ -30,7 +37,6 @@ def exponents(X, centres, metric, gammas):
     for k in range(n_centres):
         for j in range(n_features):
             origin[j] += centres[k, j] / n_centres
-    left = np.empty((n_rows + n_centres, n_features + 2))
     _augment(X, origin, metric[widest], left[:n_rows])
     _augment(centres, origin, metric[widest], left[n_rows:])
     right, is_near = np.empty((n_features + 2, n_centres)), True
@@ -41,7 +47,8 @@ def exponents(X, centres, metric, gammas):
         right[n_features, k] = -ratio
         right[n_features + 1, k] = -ratio * z[n_features]
         is_near = is_near and z[n_features] <= FLOAT64_REACH
-    return np.dot(left, right), is_near
+    np.dot(left, right, out)
+    return is_near
 
 
 @compiled_fast
@@ -86,13 +93,17 @@ def evaluate(
     powers,
     metric,
     centres,
+    columns,
+    packed,
+    shifted,
+    curved,
 ):
     """Return E, the weights, coefficients, factor, derivatives, and whether all went well.
 
     ``values`` are the kernel at the rows and then at the centres, ``ridge`` is added to the Gram
     matrix. ``linear`` and ``coef`` are the solution to start from. ``centres`` are relative to the
     origin of ``powers``. The derivatives are those by the centres and by the logarithm of the
-    metric.
+    metric. The last four arguments are room for one number per row and column.
     """
     n_rows, n_centres, n_linear = len(positive), len(gammas), len(linear)
     by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
@@ -102,19 +113,22 @@ def evaluate(
         factor[k, k] += ridge
     if not factorise_in_place(factor):
         return 0.0, coef, coef, factor, by_centre, by_metric, False
-    columns = np.empty((n_rows, n_linear + n_centres))
-    columns[:, :n_linear] = linear_columns
-    columns[:, n_linear:] = np.dot(values[:n_rows], inverse_of(factor).T)
+    np.dot(values[:n_rows], inverse_of(factor).T, packed)
+    for i in range(n_rows):
+        for k in range(n_linear):
+            columns[i, k] = linear_columns[i, k]
+        for k in range(n_centres):
+            columns[i, n_linear + k] = packed[i, k]
     start = np.empty(n_linear + n_centres)
     start[:n_linear] = linear
     for k in range(n_centres):
         start[n_linear + k] = inner(factor[k:, k], coef[k:])
     scores = product(columns, start)
     w, value, scores, _, is_fine = minimise_few(
-        columns, positive, weights, C_pair, merged, start, scores, tol, max_iter
+        columns, positive, weights, C_pair, merged, start, scores, tol, max_iter, shifted, curved
     )
-    found = _solve_upper(factor, w[n_linear:])
-    first, second, total = _moments(columns, scores, positive, weights, powers, factor, found)
+    found = solve_upper_few(factor, w[n_linear:])
+    first, second, total = _moments(packed, scores, positive, weights, powers, factor, found)
     is_ridge = np.zeros(n_centres, np.bool_)
     chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
     add_norm_derivatives(metric, centres, found, gram, by_centre, by_metric)
@@ -133,47 +147,22 @@ def _gram(values, gammas):
 
 
 @compiled_fast
-def inverse_of(factor):
-    """Return the inverse of a lower triangular matrix."""
-    size = len(factor)
-    inverse = np.zeros((size, size))
-    for i in range(size):
-        for j in range(i):
-            for k in range(j + 1):
-                inverse[i, k] -= factor[i, j] * inverse[j, k]
-        for k in range(i):
-            inverse[i, k] /= factor[i, i]
-        inverse[i, i] = 1.0 / factor[i, i]
-    return inverse
-
-
-@compiled_fast
-def _solve_upper(factor, right):
-    """Return L^-T right."""
-    out = right.copy()
-    for i in range(len(out) - 1, -1, -1):
-        out[i] /= factor[i, i]
-        for j in range(i):
-            out[j] -= factor[i, j] * out[i]
-    return out
-
-
-@compiled_fast
 def _moments(columns, scores, positive, weights, powers, factor, coef):
-    """Return the sums of `skauc.engines.passes.moments`: first, second and total."""
+    """Return the sums of `skauc.engines.passes.moments`: first, second and total.
+
+    The columns are multiplied by the residuals in place.
+    """
     cell, above, below, _, origin = statistics_by_rank(scores, positive, weights)
     slopes = residuals(scores, origin, positive, weights, cell, above, below)
     n_centres, n_features = len(coef), (powers.shape[1] - 1) // 2
-    n_linear = columns.shape[1] - n_centres
-    packed = np.empty((len(slopes), n_centres))
     for i in range(len(slopes)):
         for k in range(n_centres):
-            packed[i, k] = slopes[i] * columns[i, n_linear + k]
+            columns[i, k] *= slopes[i]
     left = np.empty(factor.shape)
     for i in range(n_centres):
         for k in range(n_centres):
             left[i, k] = coef[i] * factor[i, k]
-    sums = np.dot(left, np.dot(packed.T, powers))
+    sums = np.dot(left, np.dot(columns.T, powers))
     return sums[:, :n_features], sums[:, n_features:-1], sums[:, -1]
 
 

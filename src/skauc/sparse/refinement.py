@@ -195,13 +195,18 @@ class _FewRowsProblem(_Problem):
         self.powers = powers_of(self.X, self.origin)
         self.linear_columns = rows.columns_of(len(start.linear))
         self.gammas = basis.gammas(np.asarray(basis.widths))
+        n_centres, size = len(self.gammas), len(start.linear) + len(self.gammas)
+        n_all, n_features = len(self.X) + n_centres, self.X.shape[1]
+        self.left, self.values = np.empty((n_all, n_features + 2)), np.empty((n_all, n_centres))
+        widths = {"refined": size, "packed": n_centres, "shifted": size, "curved": size}
+        self.room = [rows.room(name, width) for name, width in widths.items()]
 
     def evaluate(self, theta: np.ndarray) -> tuple[float, ShapeDerivatives]:
         """Return the objective and its derivatives; go the general way if there is difficulty."""
         shape, rows, newton = self.unpack(theta), self.rows, self.newton
         metric = self.variables.metric(shape)
-        values, is_near = exponents(self.X, shape.centres, metric, self.gammas)
-        if not is_near:
+        values = self.values
+        if not exponents(self.X, shape.centres, metric, self.gammas, self.left, values):
             return super().evaluate(theta)
         np.exp(values, out=values)
         value, weights, coef, factor, by_centre, by_metric, is_fine = evaluate(
@@ -220,6 +225,7 @@ class _FewRowsProblem(_Problem):
             self.powers,
             metric,
             shape.centres - self.origin,
+            *self.room,
         )
         if not is_fine:
             return super().evaluate(theta)
