@@ -21,6 +21,7 @@ from skauc.export.program import (
     PiecewiseLinear,
     Program,
     Ranks,
+    Steps,
     Values,
     Words,
 )
@@ -71,6 +72,8 @@ class FeatureWriter:
             found.append(snippet("find.h"))
         if Dates in kinds:
             found.append(snippet("dates.h"))
+        if Steps in kinds:
+            found.append(snippet("steps.h"))
         if Ranks in kinds or isinstance(program.calibration, PiecewiseLinear):
             found.append(snippet("interpolate.h"))
         if Words in kinds:
@@ -107,6 +110,16 @@ class FeatureWriter:
             "{",
             f"    static const double periods[] = {{{periods}}};",
             f"    §_dates({given}, {days}, periods, {n_periods}, z + {start});",
+            "}",
+        ]
+
+    def _steps(self, block: Steps, start: int) -> list[str]:
+        n_edges, given = len(block.edges), f"row->{self.fields[block.column]}"
+        return [
+            "{",
+            f"    {self.table('edges', block.edges)}",
+            f"    {self.table('steps', [*block.values, block.missing])}",
+            f"    z[{start}] = §_steps({given}, edges, {n_edges}, steps);",
             "}",
         ]
 
