@@ -310,7 +310,8 @@ def _offset(column: np.ndarray, weights: np.ndarray) -> float:
 
 def _needs_log(column: np.ndarray, offset: float, weights: np.ndarray) -> bool:
     """Tell whether a feature is not negative, skewed, and clearly less so as a logarithm."""
-    if column.min() < 0 or column.max() == 0:
+    # The sum of the largest numbers and the offset overflows.
+    if column.min() < 0 or not 0 < column.max() < np.finfo(np.float64).max / 2:
         return False
     before, after = (_skewness(each, weights) for each in (column, np.log(column + offset)))
     return before > LEAST_SKEWNESS and abs(after) < _LESS_SKEWED * before
