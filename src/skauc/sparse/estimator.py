@@ -199,8 +199,7 @@ class SparseKernelAUC(PathClassifier):
 
     A row of weight 2 counts as two rows, also in refinement. If there are more rows than
     candidates, or so many that samples are drawn, the random draws for weighted and for repeated
-    rows differ, and so do the models. The principal axes of more than 256 features ignore the
-    weights.
+    rows differ, and so do the models.
 
     References
     ----------
