@@ -50,9 +50,9 @@ N_TESTED = 10_000
 
 
 def clusters(n_positive: int, n_negative: int, rng: np.random.Generator):
-    """Return rows of 10 features, of which three hold four clusters of positives."""
-    middles = np.random.default_rng(0).normal(size=(4, 3)) * 1.5
-    X = rng.normal(size=(n_positive + n_negative, 10))
+    """Return rows of 6 features, of which three hold four clusters of positives."""
+    middles = np.random.default_rng(0).normal(size=(4, 3)) * 3.0
+    X = rng.normal(size=(n_positive + n_negative, 6))
     y = np.arange(len(X)) < n_positive
     which = rng.integers(0, 4, size=n_positive)
     X[y, :3] = middles[which] + 0.6 * rng.normal(size=(n_positive, 3))
