@@ -16,11 +16,13 @@ from skauc.export.program import (
     Fill,
     InverseSinh,
     Levels,
+    Logarithm,
     MissingFlags,
     Operation,
     PiecewiseLinear,
     Program,
     Ranks,
+    SmoothClip,
     Steps,
     Values,
     Words,
@@ -173,7 +175,27 @@ class FeatureWriter:
             ]
         if isinstance(operation, InverseSinh):
             return [f"{each} z[i] = {self.maths('asinh')}(z[i]);"]
+        if isinstance(operation, SmoothClip):
+            limit, most = map(self.number, (operation.limit, operation.farthest))
+            return [
+                f"{each} {{",
+                f"    z[i] = z[i] > {most} ? {most} : z[i] < -{most} ? -{most} : z[i];",
+                f"    z[i] /= {self.maths('sqrt')}(1 + z[i] / {limit} * (z[i] / {limit}));",
+                "}",
+            ]
+        if isinstance(operation, Logarithm):
+            return self.logarithm(operation, start)
         return self.ranks(operation, start, stop)
+
+    def logarithm(self, operation: Logarithm, start: int) -> list[str]:
+        """Return the statements of the logarithms, one per chosen feature."""
+        lines = []
+        for number in np.flatnonzero(operation.chosen).tolist():
+            value, least = f"z[{start + number}]", self.number(operation.least[number])
+            near = f"({value} < {least} ? {least} : {value})"
+            offset = self.number(operation.offset[number])
+            lines.append(f"{value} = {self.maths('log')}({near} + {offset});")
+        return lines
 
     def ranks(self, operation: Ranks, start: int, stop: int) -> list[str]:
         """Return the statements of the piecewise linear maps."""

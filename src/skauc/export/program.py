@@ -5,7 +5,8 @@ A program reads the columns of a table, turns them into features, and scores the
 1. `TableColumn`: what the user's table holds.
 2. Blocks (`Values`, `Dates`, `MissingFlags`, `Steps`, `Levels`, `Codes`, `Words`): columns to
    features.
-3. Stages (`Fill`, `Affine`, `InverseSinh`, `Ranks`): features to features, each on its own.
+3. Stages (`Fill`, `Affine`, `InverseSinh`, `SmoothClip`, `Logarithm`, `Ranks`): features to
+   features, each on its own.
 4. ``axes``: an optional rotation of all features.
 5. `Expansion`: the score. `Sigmoid` or `PiecewiseLinear`: the probability. ``threshold``: the
    label.
@@ -187,6 +188,25 @@ class InverseSinh:
 
 
 @dataclass(frozen=True, eq=False)
+class SmoothClip:
+    """x / sqrt(1 + (x / limit)^2), after x is clipped to ``farthest``."""
+
+    word: ClassVar[str] = "clip"
+    limit: float
+    farthest: float
+
+
+@dataclass(frozen=True, eq=False)
+class Logarithm:
+    """log(max(x, least) + offset) of the features that are chosen."""
+
+    word: ClassVar[str] = "log"
+    chosen: np.ndarray
+    least: np.ndarray
+    offset: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class PiecewiseLinear:
     """A piecewise linear function, constant before the first and after the last knot."""
 
@@ -214,7 +234,7 @@ class Ranks:
     curves: tuple[PiecewiseLinear, ...]
 
 
-Operation: TypeAlias = Fill | Affine | InverseSinh | Ranks
+Operation: TypeAlias = Fill | Affine | InverseSinh | SmoothClip | Logarithm | Ranks
 
 
 @dataclass(frozen=True, eq=False)
