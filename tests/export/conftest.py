@@ -80,6 +80,11 @@ class Case:
             return self.scores
         return self.model.predict_proba(self.frame)[:, 1]
 
+    def probabilities_of(self, scores):
+        """What the calibration makes of scores, the scores themselves if there is none."""
+        calibrator = unwrap(self.model).calibrator
+        return scores if calibrator is None else calibrator.predict(scores)
+
 
 @pytest.fixture(scope="session", params=["messy", *MODELS])
 def case(request):
