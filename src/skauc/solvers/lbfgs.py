@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -70,7 +71,7 @@ class Descent:
 
     def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
         curvature = float(step @ change)
-        if curvature > LEAST_CURVATURE * np.linalg.norm(step) * np.linalg.norm(change):
+        if curvature > LEAST_CURVATURE * _norm(step) * _norm(change):
             self._pairs.append(Pair(step, change, curvature))
 
 
@@ -87,7 +88,7 @@ def _direction(gradient: np.ndarray, pairs: deque[Pair]) -> np.ndarray:
     """Return minus the approximate inverse Hessian times the gradient: two loops over the pairs."""
     direction = -gradient
     if not pairs:
-        return direction / max(float(np.linalg.norm(gradient)), 1.0)
+        return direction / max(_norm(gradient), 1.0)
     factors = []
     for pair in reversed(pairs):
         factor = float(pair.step @ direction) / pair.curvature
@@ -98,6 +99,10 @@ def _direction(gradient: np.ndarray, pairs: deque[Pair]) -> np.ndarray:
     for pair, factor in zip(pairs, reversed(factors), strict=True):
         direction += (factor - float(pair.change @ direction) / pair.curvature) * pair.step
     return direction
+
+
+def _norm(vector: np.ndarray) -> float:
+    return math.sqrt(float(vector @ vector))
 
 
 def _shorter(length: float, value: float, slope: float, found: float) -> float:

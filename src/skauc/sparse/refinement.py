@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.compiling import compiled_fast
 from skauc.engines import Engine, OrthonormalColumns
-from skauc.engines.passes import KernelMoments, Moments, Ridges
+from skauc.engines.passes import Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, same_format
 from skauc.shaped_rbf import add_norm_derivatives
@@ -146,37 +147,50 @@ class _Problem:
 
     def _derivatives(self) -> ShapeDerivatives:
         """Return the derivatives of loss and regulariser by all centres and rows of the metric."""
-        shape, is_ridge = self.shape, self.variables.is_ridge
-        metric, ridges = self.variables.metric(shape), np.flatnonzero(is_ridge)
-        origin = shape.centres[~is_ridge if len(ridges) < len(is_ridge) else is_ridge].mean(axis=0)
-        moved = shape.centres - origin
-        offsets = np.einsum("kj,kj->k", metric[ridges], moved[ridges])
-        question = Moments(
-            len(self.point.weights),
-            origin,
-            self.factor,
-            self.coef,
-            Ridges(ridges, metric[ridges], offsets),
-        )
+        variables, coef, C_pair = self.variables, self.coef, self.objective.C_pair
+        metric, (origin, moved) = variables.metric(self.shape), variables.centred(self.shape)
+        ridges = variables.ridges(metric, moved)
+        question = Moments(len(self.point.weights), origin, self.factor, coef, ridges)
         moments = self.objective.engine.ask(question, self.point.state)
-        loss = _chain_rule(moments, metric, moved, is_ridge)
-        C_pair = self.objective.C_pair
-        by_centre, by_metric = C_pair * loss.by_centre, C_pair * loss.by_metric
-        products = np.where(is_ridge | is_ridge[:, None], 0.0, self.gram)
-        add_norm_derivatives(metric, moved, self.coef, products, by_centre, by_metric)
-        return ShapeDerivatives(by_centre, by_metric, C_pair * loss.by_shift)
+        by_centre, by_metric = np.empty(moved.shape), np.empty(moved.shape)
+        _chain_rule(
+            moments.first,
+            moments.total,
+            moments.second,
+            metric,
+            moved,
+            variables.is_ridge,
+            C_pair,
+            by_centre,
+            by_metric,
+        )
+        add_norm_derivatives(metric, moved, coef, self._round_gram, by_centre, by_metric)
+        return ShapeDerivatives(by_centre, by_metric, 2 * C_pair * moments.total[ridges.places])
+
+    @property
+    def _round_gram(self) -> np.ndarray:
+        """The Gram matrix, with zeros in the rows and columns of ridges."""
+        is_ridge = self.variables.is_ridge
+        if not is_ridge.any():
+            return self.gram
+        return np.where(is_ridge | is_ridge[:, None], 0.0, self.gram)
 
 
-def _chain_rule(
-    moments: KernelMoments, metric: np.ndarray, centres: np.ndarray, is_ridge: np.ndarray
-) -> ShapeDerivatives:
-    """Turn moments into derivatives; ``centres`` are relative to the origin of the moments."""
-    first, total, second = moments.first, moments.total[:, None], moments.second
-    by_centre = 2 * metric**2 * (first - total * centres)
-    by_metric = -2 * metric**2 * (second - 2 * centres * first + total * centres**2)
-    # The moments of ridges have a factor u.
-    by_metric[is_ridge] = -2 * (first - total * centres)[is_ridge]
-    return ShapeDerivatives(by_centre, by_metric, 2 * moments.total[is_ridge])
+@compiled_fast
+def _chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric):
+    """Turn moments into derivatives; ``centres`` are relative to the origin of the moments.
+
+    The moments of ridges have a factor u.
+    """
+    for k in range(len(total)):
+        for j in range(metric.shape[1]):
+            moved = first[k, j] - total[k] * centres[k, j]
+            by_centre[k, j] = 2 * C_pair * metric[k, j] ** 2 * moved
+            if is_ridge[k]:
+                by_metric[k, j] = -2 * C_pair * moved
+            else:
+                spread = second[k, j] - centres[k, j] * (first[k, j] + moved)
+                by_metric[k, j] = -2 * C_pair * metric[k, j] ** 2 * spread
 
 
 def solve_for_shape(
