@@ -234,6 +234,18 @@ def test_a_messy_table(calibrate):
     assert list(found)[1] == ("probabilities" if calibrate else "output scores")
 
 
+def test_a_column_whose_odds_jump():
+    random = np.random.default_rng(0)
+    paid = random.integers(0, 60, size=1500).astype(float)
+    y = (paid % 5 == 0) ^ (random.random(1500) < 0.1)
+    paid[::40] = np.nan
+    frame = pd.DataFrame({"paid": paid})
+    model = make_pipeline(TablePreprocessor(), small()).fit(frame, y)
+    assert model[0].get_feature_names_out().tolist()[-1] == "paid_steps"
+    found = run(to_onnx(model), table_inputs(model[0], frame))
+    assert_allclose(found["scores"][:, 0], model.decision_function(frame), atol=1e-9)
+
+
 def test_a_frame_with_a_column_transformer_of_ones_own():
     frame = pd.DataFrame(X, columns=list("abcde")).assign(
         town=np.where(X[:, 0] > 0, "Oslo", "Bern")

@@ -23,6 +23,7 @@ from skauc.export.program import (
     Program,
     Ranks,
     SmoothClip,
+    Steps,
     Values,
     Words,
 )
@@ -73,6 +74,8 @@ class FeatureWriter:
             found.append(snippet("find.h"))
         if Dates in kinds:
             found.append(snippet("dates.h"))
+        if Steps in kinds:
+            found.append(snippet("steps.h"))
         if Ranks in kinds or isinstance(program.calibration, PiecewiseLinear):
             found.append(snippet("interpolate.h"))
         if Words in kinds:
@@ -109,6 +112,16 @@ class FeatureWriter:
             "{",
             f"    static const double periods[] = {{{periods}}};",
             f"    §_dates({given}, {days}, periods, {n_periods}, z + {start});",
+            "}",
+        ]
+
+    def _steps(self, block: Steps, start: int) -> list[str]:
+        n_edges, given = len(block.edges), f"row->{self.fields[block.column]}"
+        return [
+            "{",
+            f"    {self.table('edges', block.edges)}",
+            f"    {self.table('steps', [*block.values, block.missing])}",
+            f"    z[{start}] = §_steps({given}, edges, {n_edges}, steps);",
             "}",
         ]
 

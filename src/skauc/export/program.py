@@ -3,7 +3,8 @@
 A program reads the columns of a table, turns them into features, and scores the features:
 
 1. `TableColumn`: what the user's table holds.
-2. Blocks (`Values`, `Dates`, `MissingFlags`, `Levels`, `Codes`, `Words`): columns to features.
+2. Blocks (`Values`, `Dates`, `MissingFlags`, `Steps`, `Levels`, `Codes`, `Words`): columns to
+   features.
 3. Stages (`Fill`, `Affine`, `InverseSinh`, `SmoothClip`, `Logarithm`, `Ranks`): features to
    features, each on its own.
 4. ``axes``: an optional rotation of all features.
@@ -116,6 +117,18 @@ class MissingFlags:
 
 
 @dataclass(frozen=True, eq=False)
+class Steps:
+    """A number for each interval (.., e_1], ..., (e_k, ..) of a column, and one for a gap."""
+
+    word: ClassVar[str] = "steps"
+    column: int
+    edges: np.ndarray
+    values: np.ndarray
+    missing: float
+    width: int = 1
+
+
+@dataclass(frozen=True, eq=False)
 class Levels:
     """One feature per level of a category: 1 if the value is that level, else 0."""
 
@@ -144,7 +157,7 @@ class Words:
     width: int
 
 
-FeatureBlock: TypeAlias = Values | Dates | MissingFlags | Levels | Codes | Words
+FeatureBlock: TypeAlias = Values | Dates | MissingFlags | Steps | Levels | Codes | Words
 
 
 # -- stages: features to features -------------------------------------------------------------
@@ -376,8 +389,8 @@ def _endings(block: FeatureBlock, columns: tuple[TableColumn, ...]) -> list[tupl
         days = (f"{period / DAY:g} days" for period in block.periods)
         phases = [f", {part} of {each}" for each in days for part in ("sine", "cosine")]
         return [(block.column, ending) for ending in (" in days", *phases)]
-    if isinstance(block, Codes):
-        return [(block.column, " by code")]
+    if isinstance(block, Codes | Steps):
+        return [(block.column, " by code" if isinstance(block, Codes) else " by interval")]
     sign = "=" if isinstance(block, Levels) else "has"
     return [(block.column, f" {sign} {level}") for level in columns[block.column].levels]
 

@@ -30,6 +30,7 @@ from skauc.export.program import (
     Ranks,
     Sigmoid,
     SmoothClip,
+    Steps,
     TableColumn,
     Values,
     Words,
@@ -46,6 +47,7 @@ from skauc.preprocessing.parts import (
     LevelsPart,
     MissingPart,
     NumericPart,
+    StepsPart,
     TargetPart,
     WordsPart,
     build_parts,
@@ -190,6 +192,13 @@ def _missing(builder: _Builder, part: MissingPart) -> None:
     builder.blocks.append(MissingFlags(builder.places(part.columns)))
 
 
+def _steps(builder: _Builder, part: StepsPart) -> None:
+    functions = zip(builder.places(part.columns), part.functions().values(), strict=True)
+    builder.blocks += [
+        Steps(place, steps.edges, steps.numbers, steps.missing) for place, steps in functions
+    ]
+
+
 def _levels(builder: _Builder, part: LevelsPart) -> None:
     named = zip(builder.places(part.columns), part.levels, strict=True)
     builder.blocks += [Levels(place, len(levels)) for place, levels in named]
@@ -213,6 +222,7 @@ _PARTS: dict[type, Callable] = {
     BooleanPart: _filled,
     DatePart: _dates,
     MissingPart: _missing,
+    StepsPart: _steps,
     LevelsPart: _levels,
     TargetPart: _codes,
     WordsPart: _words,

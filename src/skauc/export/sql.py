@@ -26,6 +26,7 @@ from skauc.export.program import (
     Ranks,
     Sigmoid,
     SmoothClip,
+    Steps,
     TableColumn,
     Values,
     Words,
@@ -353,6 +354,14 @@ class _Writer:
             angle = f"6.283185307179586e0 * ({turns} - FLOOR({turns}))"
             texts += [f"SIN({angle})", f"COS({angle})"]
         return texts
+
+    def _steps(self, block: Steps, number: int) -> list[str]:
+        given, write = self.given(block.column), self.sql.number
+        *values, last = block.values.tolist()
+        pieces = zip(block.edges.tolist(), values, strict=True)
+        cases = [f"WHEN {given} <= {write(edge)} THEN {write(value)}" for edge, value in pieces]
+        none = f"WHEN {given} IS NULL THEN {write(block.missing)}"
+        return [f"CASE {' '.join([none, *cases])} ELSE {write(last)} END"]
 
     def text(self, place: int) -> str:
         return f"COALESCE(CAST({self.column(place)} AS {self.sql.text}), '')"

@@ -32,6 +32,10 @@ const blocks = {
       z.push(Math.sin(angle), Math.cos(angle));
     }
   },
+  steps({ column, edges, values, missing }, row, z) {
+    const place = edges.findIndex((edge) => row[column] <= edge);
+    z.push(Number.isNaN(row[column]) ? missing : values.at(place));
+  },
   levels: ({ column }, row, z) =>
     program.columns[column].levels.forEach((level) => z.push(+(level === row[column]))),
   codes({ column, values, other }, row, z) {
