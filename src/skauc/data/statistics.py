@@ -18,7 +18,7 @@ _AXES_ROWS = 4000
 # smallest square of a singular value relative to the largest.
 _N_ITERATIONS = 3
 _MORE_VECTORS = 10
-_SMALLEST_SQUARE = 1e-12
+_SMALLEST_SQUARE = 1e-10
 # Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
 # Bits that `rounded` keeps. Sums over many rows agree in more bits than these in any order.
@@ -70,14 +70,13 @@ def _leading_vectors(A, n_vectors: int) -> np.ndarray:
     start = np.random.RandomState(0).normal(size=(A.shape[1], n_start))
     images = A @ start.astype(A.dtype)
     for _ in range(_N_ITERATIONS):
-        images = A @ (A.T @ linalg.qr(images, mode="economic")[0])
-    spanning = np.asarray(A.T @ linalg.qr(images, mode="economic")[0], dtype=np.float64)
-    squares, turn = np.linalg.eigh(spanning.T @ spanning)
+        spanning = linalg.qr(images, mode="economic")[0]
+        images = A @ (A.T @ spanning)
+    spanning = linalg.qr(images, mode="economic")[0]
+    back = A.T @ spanning
+    squares, turn = np.linalg.eigh(np.asarray(spanning.T @ (A @ back), dtype=np.float64))
     kept = np.flatnonzero(squares > _SMALLEST_SQUARE * squares[-1])[::-1][:n_vectors]
-    vectors = spanning @ (turn[:, kept] / np.sqrt(squares[kept]))
-    # Once more, because vectors of small singular values are orthogonal to few digits only.
-    factor = np.linalg.cholesky(vectors.T @ vectors)
-    return np.ascontiguousarray(linalg.solve_triangular(factor, vectors.T, lower=True).T)
+    return back @ (turn[:, kept] / np.sqrt(squares[kept]))
 
 
 def _times(rows, factors: np.ndarray):

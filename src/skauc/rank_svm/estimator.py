@@ -57,8 +57,9 @@ class KernelRankSVM(FullKernelClassifier):
     pair is C_pair = C * (number of rows) / (number of pairs), which is C * l / (p * n) for two
     classes. With weights w, these numbers are the sums of w_i and of w_i w_j. The whole loss then
     has the weight C * l, as in RankSVM, while in `SparseKernelAUC` its weight grows with the rarer
-    class only: the same C_pair is the C of `SparseKernelAUC` divided by l^2 / (p n). C_pair is the C of the paper on sparse AUC maximisation, and twice the C of Kuo, Lee
-    and Lin. The label that sorts last is the positive class.
+    class only: the same C_pair is the C of `SparseKernelAUC` divided by l^2 / (p n). C_pair is the
+    C of the paper on sparse AUC maximisation, and twice the C of Kuo, Lee and Lin. The label that
+    sorts last is the positive class.
 
     Parameters
     ----------
