@@ -151,22 +151,22 @@ class CentredRBF:
     right: np.ndarray | None
 
     @classmethod
-    @quiet_overflow()  # the squares are checked
     def of(
         cls, kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays = NEW_ARRAYS
     ) -> CentredRBF:
         """Shift and scale the centres, for kernel values of the given type."""
         n_centres, n_features = centres.shape
-        largest = np.max(kernel.gamma)
-        ratios = np.full(n_centres, kernel.gamma / largest)
-        roots = np.full(n_features, math.sqrt(largest))
-        if kernel.scales is not None:
-            roots *= kernel.scales
+        gamma, scales = kernel.gamma, kernel.scales
+        largest = float(gamma.max()) if isinstance(gamma, np.ndarray) else gamma
+        ratios = np.full(n_centres, gamma / largest)
+        root = math.sqrt(largest)
+        roots = np.full(n_features, root) if scales is None else root * scales
         origin, moved, squares = scratch.centre(centres, roots)
         reach = squares.max(initial=0.0)
         if not reach <= FLOAT64_REACH and dtype == np.float64:
             origin = _nearest_to_zero(centres)
-            moved = np.subtract(centres, origin, dtype=np.float64) * roots
+            with quiet_overflow():
+                moved = np.subtract(centres, origin, dtype=np.float64) * roots
             return cls(origin, roots, ratios, moved, None)
         right = np.empty(
             (n_features + 2, n_centres), np.float64 if reach > FLOAT32_REACH else dtype
@@ -197,7 +197,7 @@ def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) 
             )
         )
     dtype, n_features = right.dtype, centres.shape[1]
-    origin = origin.astype(np.result_type(origin, dtype))
+    origin = origin.astype(np.result_type(origin, dtype), copy=False)
     roots = roots.astype(origin.dtype, copy=False)
 
     def block(rows: np.ndarray) -> np.ndarray:

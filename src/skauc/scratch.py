@@ -15,6 +15,7 @@ import threading
 import numpy as np
 
 from skauc.compiling import compiled_fast
+from skauc.support import quiet_overflow
 
 
 class ScratchArrays:
@@ -38,19 +39,24 @@ class ScratchArrays:
     def centre(
         self, centres: np.ndarray, roots: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the mean m of the centres, z = roots * (centre - m), and |z|^2 for each."""
-        origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
-        moved = np.subtract(centres, origin, dtype=np.float64) * roots
-        return origin, moved, np.einsum("ij,ij->i", moved, moved)
+        """Return the mean m of the centres, z = roots * (centre - m), and |z|^2 for each.
+
+        Squares that overflow are infinite.
+        """
+        with quiet_overflow():
+            origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
+            moved = np.subtract(centres, origin, dtype=np.float64) * roots
+            return origin, moved, np.einsum("ij,ij->i", moved, moved)
 
     def augment_centres(
         self, moved: np.ndarray, squares: np.ndarray, ratios: np.ndarray, out: np.ndarray
     ) -> None:
         """Write the columns ratio * [2z, -1, -|z|^2]."""
         n_features = moved.shape[1]
-        out[:n_features] = 2 * ratios * moved.T
-        out[n_features] = -ratios
-        out[n_features + 1] = -ratios * squares
+        with quiet_overflow():
+            out[:n_features] = 2 * ratios * moved.T
+            out[n_features] = -ratios
+            out[n_features + 1] = -ratios * squares
 
 
 class CompiledArrays(ScratchArrays):

@@ -20,6 +20,7 @@ from sklearn.utils.random import sample_without_replacement
 from skauc.data.sampling import Counts, balanced_counts
 from skauc.data.training import TrainingData
 from skauc.engines.blocks.base import Line, NewColumns, Product
+from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Pass
 from skauc.engines.passes.quality import Quality
 from skauc.kernels import Rows, is_sparse
@@ -65,6 +66,15 @@ class Engine(ABC, Generic[OwnState]):
     positive_weight: float
     negative_weight: float
     precision: float
+
+    @property
+    def few_rows(self) -> FewRows | None:
+        """The rows as arrays, for algorithms that are one compiled call on few rows.
+
+        None if there are many rows, or if they are not here. If it is not None, lines are arrays,
+        and states have ``scores``.
+        """
+        return None
 
     @abstractmethod
     def find(self, of_class: int, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:

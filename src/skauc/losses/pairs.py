@@ -91,18 +91,19 @@ def sorted_statistics(
 
     They are those of `pair_statistics` with `sorted_cells`.
     """
-    cell = np.empty(len(scores), np.int32)
-    above, below, loss, origin = _sorted_statistics(scores, positive, weights, cell)
+    cell, above, below, loss, origin = statistics_by_rank(scores, positive, weights)
     return PairStatistics(Cells(cell, len(above), origin, True), above, below, loss)
 
 
 @compiled
-def _sorted_statistics(scores, positive, weights, cell):
+def statistics_by_rank(scores, positive, weights):
+    """Return the cells, the sums above and below them, the loss, and the origin."""
+    cell = np.empty(len(scores), np.int32)
     n_positive, origin = _assign_ranks(scores, positive, cell)
     moments = np.zeros((2, n_positive + 1, 3))
     _add_moments(scores, origin, positive, weights, cell, 0, len(scores), moments)
     above, below, loss = _accumulate(moments)
-    return above, below, max(loss, 0.0), origin
+    return cell, above, below, max(loss, 0.0), origin
 
 
 @compiled
@@ -384,6 +385,15 @@ def _look_up_residual(
         else:
             value = positives_below[c, 0] * (1.0 + f) - positives_below[c, 1]
         out[i] = weights[i] * value
+
+
+@compiled
+def residuals(scores, origin, positive, weights, cell, negatives_above, positives_below):
+    """Return half the derivative of the loss with respect to the scores."""
+    out, n_rows = np.empty(len(scores)), len(scores)
+    tables = negatives_above, positives_below
+    _look_up_residual(scores, origin, positive, weights, cell, *tables, 0, n_rows, out)
+    return out
 
 
 @compiled

@@ -157,19 +157,25 @@ class ShapeVariables:
     def gradient(self, theta: np.ndarray, derivatives: ShapeDerivatives) -> np.ndarray:
         """Return the derivatives by the vector."""
         _, logs, deviations, directions, shifts = self._split(theta)
-        is_ridge, by_shift = self.is_ridge, derivatives.by_shift[:, None]
-        by_log = derivatives.by_metric[~is_ridge]
-        # A ridge that turns moves its point, too: the shift stays as it is.
-        by_direction = derivatives.by_metric[is_ridge]
-        by_direction -= by_shift * self._moves(directions * self._lengths, shifts)
-        parts = (
-            derivatives.by_centre[~is_ridge] * self._unit,
+        by_log = derivatives.by_metric[~self.is_ridge]
+        parts = [
+            derivatives.by_centre[~self.is_ridge] * self._unit,
             by_log.sum(axis=0) * _is_inside(logs),
             self._by_deviation(by_log, deviations),
-            by_direction * self._lengths * self._support,
-            by_shift,
-        )
+        ]
+        if len(shifts):
+            parts += self._by_ridge(derivatives, directions, shifts)
         return np.concatenate([part.ravel() for part in parts])
+
+    def _by_ridge(
+        self, derivatives: ShapeDerivatives, directions: np.ndarray, shifts: np.ndarray
+    ) -> list[np.ndarray]:
+        """Return the derivatives by the directions and the shifts of ridges."""
+        by_shift = derivatives.by_shift[:, None]
+        # A ridge that turns moves its point, too: the shift stays as it is.
+        moves = self._moves(directions * self._lengths, shifts)
+        by_direction = derivatives.by_metric[self.is_ridge] - by_shift * moves
+        return [by_direction * self._lengths * self._support, by_shift]
 
     def rest(self, start: Shape) -> np.ndarray:
         """Return the vector that the penalty pulls to."""

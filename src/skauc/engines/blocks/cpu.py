@@ -66,6 +66,8 @@ class CPUBlock(Block):
 
     def run_matrix(self, task: pairs.Task, width: int) -> Iterator:
         """Run a pass over ``width`` numbers per row."""
+        if self.n_rows * width <= self.policy.matrix_block:
+            return self.threads.map(task, self.n_rows, self.n_rows)
         n_blocks = -(-self.n_rows * max(width, 1) // self.policy.matrix_block)
         n_tasks = min(self.policy.n_tasks(self.n_rows), n_blocks)
         return self.threads.map(task, self.n_rows, -(-self.n_rows // n_tasks))
@@ -73,6 +75,8 @@ class CPUBlock(Block):
     def cache_blocks(self, stop: int, width: int, start: int = 0) -> Iterator[slice]:
         """Cut a range of rows into slices whose blocks of ``width`` numbers fit the L2 cache."""
         block_rows = rows_per_block(2 * max(width, 1), self.policy.matrix_block)
+        if start < stop <= start + block_rows:
+            return iter((slice(start, stop),))
         return row_slices(stop, block_rows, start)
 
     def scratch_array(self, name: str, n_rows: int, width: int) -> np.ndarray:
