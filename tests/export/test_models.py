@@ -17,11 +17,14 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, StructuralAUC, TablePreprocessor, to_source
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.explain import shapley_values
 from skauc.preprocessing import ArcSinh
 from skauc.unwrapping import unwrap
 
 X, Y = make_classification(120, 5, class_sep=0.7, random_state=0)
+X[:, 4] = np.maximum(np.exp(X[:, 4]) - 0.5, 0.0)  # skewed, with zeros
 GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+SHAPES_AND_SCALINGS = ["local", "ridges", "clip", "log"]
 WORDS = np.array(["no", 'it\'s "yes"'])[Y]
 
 
@@ -40,6 +43,8 @@ MODELS = {
     "ridges": small(12, shapes="ridge", refine=2),
     "ranks": small(scaling="rank", linear_term=True),
     "axes": small(scaling="normal", rotate=True),
+    "clip": small(scaling="clip", rotate=True),
+    "log": small(scaling="log", linear_term=True),
     "scaled": make_pipeline(RobustScaler(), ArcSinh(), StandardScaler(with_mean=False), small()),
     "ranges": make_pipeline(MinMaxScaler(), MaxAbsScaler(), small()),
     "imputed": make_pipeline(StandardScaler(), SimpleImputer(), small()),
@@ -93,7 +98,8 @@ def test_c(fitted, tmp_path):
 
 @needs_node
 @pytest.mark.parametrize(
-    "name", ["laplacian", "polynomial", "linear", "local", "ridges", "imputed", "fixed", "grades"]
+    "name",
+    ["laplacian", "polynomial", "linear", *SHAPES_AND_SCALINGS, "imputed", "fixed", "grades"],
 )
 def test_js(fitted, name, tmp_path):
     rows, values = rows_of(name)
@@ -102,8 +108,22 @@ def test_js(fitted, name, tmp_path):
     check(fitted[name], rows, scores, probabilities, labels, failed)
 
 
+@needs_node
+def test_contributions_of_ridges_are_exact(fitted, tmp_path):
+    model = fitted["ridges"]
+    assert model._model.kernel.is_ridge.any()
+    values = {f"x{j}": column for j, column in enumerate(X[:20].T)}
+    ask = "m.contributions(row, Object.fromEntries(names.map((n, j) => [n, rows[0][j]])))"
+    answers, _ = run_js(tmp_path, to_source(model, "js"), values, ask)
+    expected = shapley_values(model, X[:20], X[:1])
+    assert expected.is_exact
+    assert all(answer["exact"] for answer in answers)
+    found = [list(answer["values"].values()) for answer in answers]
+    assert_allclose(found, expected.values, atol=1e-9)
+
+
 @pytest.mark.parametrize(
-    "name", ["laplacian", "polynomial", "linear", "local", "ridges", "axes", "imputed", "grades"]
+    "name", ["laplacian", "polynomial", "linear", "axes", *SHAPES_AND_SCALINGS, "imputed", "grades"]
 )
 def test_sql(fitted, name):
     rows, values = rows_of(name)

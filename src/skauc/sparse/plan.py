@@ -30,6 +30,7 @@ from skauc.solvers.newton import (
     make_step,
     parabola_search,
 )
+from skauc.sparse.finishing import FinishKept
 from skauc.sparse.sampling import (
     MOST_REFINED_ROWS,
     REFINED_ROWS,
@@ -248,6 +249,10 @@ class LinearTerm:
         """Return the coefficients of the features."""
         return self.scale * (weights if self.axes is None else self.axes @ weights)
 
+    def weights(self, coef: np.ndarray) -> np.ndarray:
+        """Return the weights of the columns for coefficients of the features."""
+        return (coef if self.axes is None else self.axes.T @ coef) / self.scale
+
     @classmethod
     def of(cls, data: TrainingData) -> LinearTerm:
         """Return the linear term for these rows."""
@@ -286,16 +291,16 @@ class Plan:
         sizes = partial(retraining_sizes, parameters.selection.retrain)
         is_sampled = self.sample_rows(held_out) is not None
         end: tuple[Stage, ...] = (MoveTo("all", parameters.n_basis),) if is_sampled else ()
+        end = (*end, Finish(), *((FinishKept(),) if parameters.early_stopping else ()))
         if not parameters.refine:
-            end = (*end, Finish()) if is_sampled else ()
-            return (Pursue(sizes(parameters.n_basis)), *end)
+            return (Pursue(sizes(parameters.n_basis)), *(end if is_sampled else ()))
         n_steps = parameters.refine
         *between, last = refined_sizes(parameters.n_basis)
         growth: list[Stage] = []
         for size in between:
             growth += [Pursue(sizes(size)), Refine(-(-n_steps // 2), grows=True)]
             growth += [MoveTo("hard", size, grows=True)] if is_sampled else []
-        return *growth, Pursue(sizes(last)), Refine(n_steps), *end, Finish()
+        return *growth, Pursue(sizes(last)), Refine(n_steps), *end
 
     def sample_rows(self, held_out: HeldOut) -> int | None:
         """Return how many rows centres are chosen and refined on; None for all rows."""
