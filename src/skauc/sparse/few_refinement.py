@@ -13,7 +13,6 @@ import numpy as np
 from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
 from skauc.losses.pairs import residuals, statistics_by_rank
-from skauc.shaped_rbf import add_norm_derivatives
 from skauc.solvers.few_rows import (
     factorise_in_place,
     inner,
@@ -131,7 +130,7 @@ def evaluate(
     first, second, total = _moments(packed, scores, positive, weights, powers, factor, found)
     is_ridge = np.zeros(n_centres, np.bool_)
     chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
-    add_norm_derivatives(metric, centres, found, gram, by_centre, by_metric)
+    _add_norm_derivatives(metric, centres, found, gram, by_centre, by_metric)
     return value, w, found, factor, by_centre, by_metric, is_fine
 
 
@@ -164,6 +163,29 @@ def _moments(columns, scores, positive, weights, powers, factor, coef):
             left[i, k] = coef[i] * factor[i, k]
     sums = np.dot(left, np.dot(columns.T, powers))
     return sums[:, :n_features], sums[:, n_features:-1], sums[:, -1]
+
+
+@compiled_fast
+def _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric):
+    """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by centres and log metric.
+
+    Rows of the metric are equal, or the centres are orthogonal. See
+    `skauc.shaped_rbf.add_norm_derivatives` for rows that differ.
+    """
+    products = np.empty(gram.shape)
+    for i in range(len(coef)):
+        for k in range(len(coef)):
+            products[i, k] = coef[i] * coef[k] * gram[i, k]
+        products[i, i] = 0.0
+    n_features = metric.shape[1]
+    sums = np.dot(products, powers_of(centres, np.zeros(n_features)))
+    for k in range(len(coef)):
+        total = sums[k, 2 * n_features]
+        for j in range(n_features):
+            moved = sums[k, j] - total * centres[k, j]
+            spread = sums[k, n_features + j] - centres[k, j] * (sums[k, j] + moved)
+            by_centre[k, j] += 2 * metric[k, j] ** 2 * moved
+            by_metric[k, j] -= metric[k, j] ** 2 * spread
 
 
 @compiled_fast
