@@ -89,30 +89,36 @@ def derivatives(columns, shifted, curved, scores, pairs, positive, weights, C_pa
 @compiled_fast
 def curved_rows(x, cell, merged, curvature, positive, weights, curved):
     """Write A: one sweep for the positives, from the highest cell, and one for the negatives."""
-    size = x.shape[1]
     order, ends = _by_cell(cell, merged)
+    _sweep(x, order, ends, curvature, positive, weights, True, curved)
+    _sweep(x, order, ends, curvature, positive, weights, False, curved)
+
+
+@compiled_fast
+def _sweep(x, order, ends, curvature, positive, weights, side, curved):
+    size = x.shape[1]
     total = np.zeros(size)
-    for side in (True, False):
-        for k in range(size):
-            total[k] = 0.0
-        for step in range(len(ends) - 1):
-            c = len(ends) - 2 - step if side else step
-            for place in range(ends[c], ends[c + 1]):
-                i = order[place]
-                if positive[i] == side:
-                    for k in range(size):
-                        curved[i, k] = curvature[i] * x[i, k] - weights[i] * total[k]
-            for place in range(ends[c], ends[c + 1]):
-                i = order[place]
-                if positive[i] != side:
-                    for k in range(size):
-                        total[k] += weights[i] * x[i, k]
+    for step in range(len(ends) - 1):
+        c = len(ends) - 2 - step if side else step
+        for place in range(ends[c], ends[c + 1]):
+            i = order[place]
+            if positive[i] == side:
+                for k in range(size):
+                    curved[i, k] = curvature[i] * x[i, k] - weights[i] * total[k]
+        for place in range(ends[c], ends[c + 1]):
+            i = order[place]
+            if positive[i] != side:
+                for k in range(size):
+                    total[k] += weights[i] * x[i, k]
 
 
 @compiled
 def _by_cell(cell, merged):
     """Return the rows in the order of their coarse cells, and where the rows of each cell end."""
-    n_cells = (cell.max() >> merged) + 1
+    last = 0
+    for i in range(len(cell)):
+        last = max(last, cell[i] >> merged)
+    n_cells = last + 1
     ends = np.zeros(n_cells + 1, np.int64)
     for i in range(len(cell)):
         ends[(cell[i] >> merged) + 1] += 1
@@ -182,11 +188,14 @@ def factorise_in_place(matrix):
     The upper half is set to zero.
     """
     for i in range(len(matrix)):
+        pivot = matrix[i, i]
         for j in range(i):
-            rest = matrix[i, j] - inner(matrix[i, :j], matrix[j, :j])
-            matrix[i, j] = rest / matrix[j, j]
+            total = 0.0
+            for k in range(j):
+                total += matrix[i, k] * matrix[j, k]
+            matrix[i, j] = (matrix[i, j] - total) / matrix[j, j]
             matrix[j, i] = 0.0
-        pivot = matrix[i, i] - inner(matrix[i, :i], matrix[i, :i])
+            pivot -= matrix[i, j] * matrix[i, j]
         if not 0.0 < pivot < np.inf:
             return False
         matrix[i, i] = np.sqrt(pivot)
@@ -197,9 +206,18 @@ def factorise_in_place(matrix):
 def solve_lower_few(factor, right):
     """Return L^-1 times a vector."""
     out = np.empty(len(right))
-    for i in range(len(out)):
-        out[i] = (right[i] - inner(factor[i, :i], out[:i])) / factor[i, i]
+    solve_lower_into(factor, right, out)
     return out
+
+
+@compiled_fast
+def solve_lower_into(factor, right, out):
+    """Write L^-1 times a vector."""
+    for i in range(len(out)):
+        total = 0.0
+        for k in range(i):
+            total += factor[i, k] * out[k]
+        out[i] = (right[i] - total) / factor[i, i]
 
 
 @compiled_fast
@@ -220,7 +238,10 @@ def inverse_of(factor):
 @compiled_fast
 def solve_few(factor, gradient):
     """Return minus (L L^T)^-1 times the gradient."""
-    return solve_upper_few(factor, solve_lower_few(factor, -gradient))
+    out = solve_upper_few(factor, solve_lower_few(factor, gradient))
+    for k in range(len(out)):
+        out[k] = -out[k]
+    return out
 
 
 @compiled_fast

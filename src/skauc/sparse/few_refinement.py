@@ -1,9 +1,9 @@
-"""Refinement on few rows: E(shape) and its gradient in two compiled calls.
+"""Refinement on few rows: E(shape) and its gradient in a few compiled calls.
 
-They follow `skauc.sparse.refinement` for round centres that share their scales. The first call,
-`exponents`, gives those of the kernel. NumPy takes the exponentials. The second call, `evaluate`,
-factorises the Gram matrix, optimises the coefficients (`skauc.solvers.few_rows`) and finds the
-gradient.
+They follow `skauc.sparse.refinement` for round centres that share their scales. `exponents` gives
+those of the kernel, and NumPy takes the exponentials. `place` factorises the Gram matrix and makes
+the columns orthonormal. `skauc.solvers.few_rows.minimise_few` optimises the coefficients, and
+`shape_derivatives` finds the gradient.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from skauc.kernels import FLOAT64_REACH
 from skauc.losses.pairs import residuals, statistics_by_rank
 from skauc.solvers.few_rows import (
     factorise_in_place,
-    inner,
     inverse_of,
-    minimise_few,
     product,
     solve_upper_few,
 )
@@ -31,9 +29,9 @@ def exponents(X, centres, metric, gammas, left, out):
     `skauc.kernels.CentredRBF`, whose formula it uses. ``left`` is room for the first factor.
     """
     (n_rows, n_features), n_centres = X.shape, len(centres)
-    widest = np.argmax(gammas)
-    origin = np.zeros(n_features)
+    widest, origin = 0, np.zeros(n_features)
     for k in range(n_centres):
+        widest = k if gammas[k] > gammas[widest] else widest
         for j in range(n_features):
             origin[j] += centres[k, j] / n_centres
     _augment(X, origin, metric[widest], left[:n_rows])
@@ -57,7 +55,10 @@ def _augment(rows, origin, scales, out):
     for i in range(len(rows)):
         for j in range(n_features):
             out[i, j] = (rows[i, j] - origin[j]) * scales[j]
-        out[i, n_features] = inner(out[i, :n_features], out[i, :n_features])
+        square = 0.0
+        for j in range(n_features):
+            square += out[i, j] * out[i, j]
+        out[i, n_features] = square
         out[i, n_features + 1] = 1.0
 
 
@@ -76,62 +77,54 @@ def powers_of(X, origin):
 
 
 @compiled_fast
-def evaluate(
-    values,
-    gammas,
-    ridge,
-    linear_columns,
-    positive,
-    weights,
-    merged,
-    C_pair,
-    linear,
-    coef,
-    tol,
-    max_iter,
-    powers,
-    metric,
-    centres,
-    columns,
-    packed,
-    shifted,
-    curved,
-):
-    """Return E, the weights, coefficients, factor, derivatives, and whether all went well.
+def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, columns):
+    """Write the orthonormal columns; return the Gram matrix, its factor, weights and scores.
 
-    ``values`` are the kernel at the rows and then at the centres, ``ridge`` is added to the Gram
-    matrix. ``linear`` and ``coef`` are the solution to start from. ``centres`` are relative to the
-    origin of ``powers``. The derivatives are those by the centres and by the logarithm of the
-    metric. The last four arguments are room for one number per row and column.
+    ``values`` are the kernel at the rows and then at the centres. ``ridge`` is added to the
+    diagonal of the Gram matrix. The weights are those of ``linear`` and ``coef``. ``kernel_columns`` get the
+    columns of the centres, ``columns`` those of the linear term and of the centres. The last result
+    is False if the Gram matrix has no factor.
     """
-    n_rows, n_centres, n_linear = len(positive), len(gammas), len(linear)
-    by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
+    n_centres, n_linear = len(gammas), len(linear)
+    n_rows, start = len(columns), np.empty(n_linear + n_centres)
     gram = _gram(values[n_rows:], gammas)
     factor = gram.copy()
     for k in range(n_centres):
         factor[k, k] += ridge
     if not factorise_in_place(factor):
-        return 0.0, coef, coef, factor, by_centre, by_metric, False
-    np.dot(values[:n_rows], inverse_of(factor).T, packed)
+        return gram, factor, start, start, False
+    np.dot(values[:n_rows], inverse_of(factor).T, kernel_columns)
     for i in range(n_rows):
         for k in range(n_linear):
             columns[i, k] = linear_columns[i, k]
         for k in range(n_centres):
-            columns[i, n_linear + k] = packed[i, k]
-    start = np.empty(n_linear + n_centres)
-    start[:n_linear] = linear
+            columns[i, n_linear + k] = kernel_columns[i, k]
+    for k in range(n_linear):
+        start[k] = linear[k]
     for k in range(n_centres):
-        start[n_linear + k] = inner(factor[k:, k], coef[k:])
-    scores = product(columns, start)
-    w, value, scores, _, is_fine = minimise_few(
-        columns, positive, weights, C_pair, merged, start, scores, tol, max_iter, shifted, curved
-    )
-    found = solve_upper_few(factor, w[n_linear:])
-    first, second, total = _moments(packed, scores, positive, weights, powers, factor, found)
-    is_ridge = np.zeros(n_centres, np.bool_)
+        total = 0.0
+        for i in range(k, n_centres):
+            total += factor[i, k] * coef[i]
+        start[n_linear + k] = total
+    return gram, factor, start, product(columns, start), True
+
+
+@compiled_fast
+def shape_derivatives(
+    weights, scores, positive, row_weights, C_pair, powers, gram, factor, columns, metric, centres
+):
+    """Return the coefficients, and the derivatives by the centres and by the log of the metric.
+
+    ``weights`` are those of the columns of the centres, which are overwritten. ``centres`` are
+    relative to the origin of ``powers``.
+    """
+    coef = solve_upper_few(factor, weights)
+    by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
+    first, second, total = _moments(columns, scores, positive, row_weights, powers, factor, coef)
+    is_ridge = np.zeros(len(coef), np.bool_)
     chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
-    _add_norm_derivatives(metric, centres, found, gram, by_centre, by_metric)
-    return value, w, found, factor, by_centre, by_metric, is_fine
+    _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric)
+    return coef, by_centre, by_metric
 
 
 @compiled_fast

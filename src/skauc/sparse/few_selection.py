@@ -19,6 +19,7 @@ from skauc.solvers.few_rows import (
     inverse_of,
     solve_few,
     solve_lower_few,
+    solve_lower_into,
     transposed_product,
     without_constant,
 )
@@ -107,23 +108,26 @@ def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, C_p
         return chosen, products, False
     # Eliminate the basis.
     crossed, reduced = np.empty(mixed.shape), solve_lower_few(factor, gradient)
+    column = np.empty(len(curved))
     T, D, g = _column_products(rests, curved), np.empty(n_all), np.empty(n_all)
     for q in range(n_all):
-        crossed[q] = solve_lower_few(factor, mixed[q])
+        solve_lower_into(factor, mixed[q], crossed[q])
         D[q] = gram[q, q]
         T[q] = D[q] + C_pair * T[q] - inner(crossed[q], crossed[q])
         g[q] = slopes[q] - inner(crossed[q], reduced)
         if not (np.isfinite(T[q]) and np.isfinite(g[q])):
             return chosen, products, False
-    T_rows, D_rows, is_free = np.empty((n_most, n_all)), np.empty((n_most, n_all)), D == D
+    T_rows, D_rows, is_free = np.empty((n_most, n_all)), np.empty((n_most, n_all)), np.ones(n_all)
     for place in range(n_most):
         best = best_candidate(T, g, D, smallest, is_free)
         if best < 0:
             return chosen[:place], products[:place], True
         chosen[place] = best
-        is_free[best] = False
+        is_free[best] = 0.0
         pivot, rest, slope = max(T[best], D[best]), D[best], g[best]
-        product = transposed_product(rests, curved[:, best].copy())
+        for i in range(len(column)):
+            column[i] = curved[i, best]
+        product = transposed_product(rests, column)
         T_row, D_row = T_rows[place], D_rows[place]
         for q in range(n_all):
             products[place, q] = C_pair * product[q]
@@ -165,16 +169,23 @@ def _addition(hessian, mixed, gradient, slopes, gram, products, chosen):
     factor, extended, slope = np.empty((n_new, n_new)), np.zeros((n_all, n_all)), np.empty(n_all)
     block, own = np.empty((n_new, n_new)), np.empty((n_new, size))
     for i in range(n_new):
-        own[i] = mixed[chosen[i]]
+        for k in range(size):
+            own[i, k] = mixed[chosen[i], k]
         for k in range(n_new):
             factor[i, k], block[i, k] = gram[chosen[i], chosen[k]], products[i, chosen[k]]
     if not factorise_in_place(factor):
         return factor, slope, 0.0, False
     inverse = inverse_of(factor)
-    extended[:size, :size], slope[:size] = hessian, gradient
-    extended[size:, :size] = np.dot(inverse, own)
-    extended[size:, size:] = np.dot(np.dot(inverse, block), inverse.T)
+    own, block = np.dot(inverse, own), np.dot(np.dot(inverse, block), inverse.T)
+    for i in range(size):
+        slope[i] = gradient[i]
+        for k in range(i + 1):
+            extended[i, k] = hessian[i, k]
     for i in range(n_new):
+        for k in range(size):
+            extended[size + i, k] = own[i, k]
+        for k in range(i + 1):
+            extended[size + i, size + k] = block[i, k]
         extended[size + i, size + i] += 1.0
         slope[size + i] = 0.0
         for k in range(i + 1):
