@@ -81,9 +81,9 @@ def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, c
     """Write the orthonormal columns; return the Gram matrix, its factor, weights and scores.
 
     ``values`` are the kernel at the rows and then at the centres. ``ridge`` is added to the
-    diagonal of the Gram matrix. The weights are those of ``linear`` and ``coef``. ``kernel_columns`` get the
-    columns of the centres, ``columns`` those of the linear term and of the centres. The last result
-    is False if the Gram matrix has no factor.
+    diagonal of the Gram matrix. The weights are those of ``linear`` and ``coef``. The columns of
+    the centres are written to ``kernel_columns``, and after those of the linear term to
+    ``columns``. The last result is False if the Gram matrix has no factor.
     """
     n_centres, n_linear = len(gammas), len(linear)
     n_rows, start = len(columns), np.empty(n_linear + n_centres)
