@@ -117,7 +117,9 @@ def _kernel_matrix(rows: Rows) -> np.ndarray:
     distances = np.multiply(products, -2.0, out=products)
     distances += squares
     distances += squares[:, None]
-    np.maximum(np.nan_to_num(distances, copy=False), 0.0, out=distances)
+    if not np.isfinite(squares).all():
+        np.nan_to_num(distances, copy=False)
+    np.maximum(distances, 0.0, out=distances)
     distances /= -(distances.mean() or 1.0)
     return np.exp(distances, out=distances)
 
