@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from browsers import NOT_INSTALLED, open_browser, reset
 from engine_cases import EngineCase
 from hypothesis import settings
 
@@ -25,6 +26,22 @@ def data_folder(monkeypatch):
             pytest.skip(f"no data: SKAUC_DATA is not set and {BESIDE_REPOSITORY} does not exist")
         monkeypatch.setenv("SKAUC_DATA", str(BESIDE_REPOSITORY))
     return Path(os.environ["SKAUC_DATA"])
+
+
+@pytest.fixture(scope="session")
+def installed_browser(tmp_path_factory):
+    """A browser for all tests of a process, None if there is none."""
+    with open_browser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(installed_browser):
+    """The browser as it was when it was opened."""
+    if installed_browser is None:
+        pytest.skip(NOT_INSTALLED)
+    reset(installed_browser)
+    return installed_browser
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ TESTS = (
     *("tests/test_sklearn_checks.py", "tests/test_bad_input.py", "tests/test_kernels.py"),
     *("tests/persistence", "tests/preprocessing", "tests/onnx"),
 )
+# What the tests need; scikit-learn 1.6 does not agree with newer versions of pytest and polars.
+TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars", "duckdb")
 LOWER = re.compile(r"^([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)")
 
 
@@ -37,14 +39,14 @@ def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(each for name in EXTRAS for each in extras[name])]
-    oldest = [f"{m[1]}=={m[2]}" for m in map(LOWER.match, wanted) if m and m[1] != "skauc"]
-    # scikit-learn 1.6 does not agree with newer versions of pytest.
-    tools = ["pytest==8.2", "pytest-xdist==3.5", "hypothesis", "polars", "duckdb"]
+    tools = [each for each in extras["test"] if each.startswith(TOOLS)]
+    found = filter(None, map(LOWER.match, [*wanted, *tools]))
+    oldest = sorted({f"{match[1]}=={match[2]}" for match in found if match[1] != "skauc"})
     with tempfile.TemporaryDirectory() as folder:
         run(options.python, "-m", "venv", folder)
         python = Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"
-        print(" ".join(sorted(set(oldest))), flush=True)
-        run(python, "-m", "pip", "install", "-q", "-e", str(ROOT), *sorted(set(oldest)), *tools)
+        print(*oldest, flush=True)
+        run(python, "-m", "pip", "install", "-q", "-e", str(ROOT), *oldest)
         # Old versions of two packages may warn about each other.
         quiet = ["-q", "-p", "no:cacheprovider", "-W", "default"]
         run(python, "-m", "pytest", "-n", "2", *quiet, *(rest or TESTS))

@@ -1,7 +1,6 @@
 """Models of real tables with categories and missing values, fitted once."""
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +80,11 @@ class Case:
             return self.scores
         return self.model.predict_proba(self.frame)[:, 1]
 
+    def probabilities_of(self, scores):
+        """What the calibration makes of scores, the scores themselves if there is none."""
+        calibrator = unwrap(self.model).calibrator
+        return scores if calibrator is None else calibrator.predict(scores)
+
 
 @pytest.fixture(scope="session", params=["messy", *MODELS])
 def case(request):
@@ -100,25 +104,3 @@ def case(request):
     y = frame.pop("target")
     model = MODELS[request.param](frame[:N_TRAINING], y[:N_TRAINING])
     return Case(model, frame[N_TRAINING:])
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    """Chromium without a screen, None if it is not installed."""
-    chrome = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
-    driver = shutil.which("chromedriver")
-    if chrome is None or driver is None:
-        yield None
-        return
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chrome
-    for argument in (
-        *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"),
-        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield opened
-    opened.quit()

@@ -76,7 +76,7 @@ def make_model(names, levels):
 @example(names=[*NASTY[:3]], levels=[*NASTY[10:13]])
 @example(names=["NAME", "@SCRIPT@", "int"], levels=["NAME", 'a"b', "`tick`"])
 @example(names=["__proto__", "two\nlines", "\\"], levels=["-- x", "??/", "'"])
-def test_any_characters(names, levels, tmp_path_factory, browser):
+def test_any_characters(names, levels, tmp_path_factory, installed_browser):
     model, frame = make_model(names, levels)
     scores = model.decision_function(frame)
     folder, labels = tmp_path_factory.mktemp("escaped"), tuple(levels[:2])
@@ -97,8 +97,10 @@ def test_any_characters(names, levels, tmp_path_factory, browser):
         found, _, predicted = zip(*answers, strict=True)
         assert_allclose(found, scores, atol=1e-9)
         assert (list(predicted), failed) == (expected, 0)
-    if browser is not None:
-        check_page(browser, folder, to_source(model, "html", labels=labels), names, levels)
+    if installed_browser is not None:
+        check_page(
+            installed_browser, folder, to_source(model, "html", labels=labels), names, levels
+        )
 
 
 def check_page(browser, folder, page, names, levels):

@@ -94,8 +94,6 @@ def test_the_microcontroller(folder):
 
 
 def test_the_static_pages(folder, browser):
-    if browser is None:
-        pytest.skip("chromium and chromedriver are not installed")
     browser.get((folder / "play.html").as_uri())
     assert browser.execute_script("return selfTest()") == 0
     handler = partial(_Quiet, directory=folder)

@@ -17,6 +17,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, StructuralAUC, TablePreprocessor, to_source
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.explain import shapley_values
 from skauc.preprocessing import ArcSinh
 from skauc.unwrapping import unwrap
 
@@ -105,6 +106,20 @@ def test_js(fitted, name, tmp_path):
     answers, failed = run_js(tmp_path, to_source(fitted[name], "js"), values)
     scores, probabilities, labels = zip(*answers, strict=True)
     check(fitted[name], rows, scores, probabilities, labels, failed)
+
+
+@needs_node
+def test_contributions_of_ridges_are_exact(fitted, tmp_path):
+    model = fitted["ridges"]
+    assert model._model.kernel.is_ridge.any()
+    values = {f"x{j}": column for j, column in enumerate(X[:20].T)}
+    ask = "m.contributions(row, Object.fromEntries(names.map((n, j) => [n, rows[0][j]])))"
+    answers, _ = run_js(tmp_path, to_source(model, "js"), values, ask)
+    expected = shapley_values(model, X[:20], X[:1])
+    assert expected.is_exact
+    assert all(answer["exact"] for answer in answers)
+    found = [list(answer["values"].values()) for answer in answers]
+    assert_allclose(found, expected.values, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,6 @@ def model():
 
 @pytest.fixture
 def page(model, browser, tmp_path):
-    if browser is None:
-        pytest.skip("chromium and chromedriver are not installed")
     path = tmp_path / "customers.html"
     path.write_text(to_source(model, "html", name="customers", labels=("stays", "leaves")))
     assert path.stat().st_size < 40_000

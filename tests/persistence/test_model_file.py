@@ -16,6 +16,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse, special
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
@@ -23,11 +24,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import skauc
 from reproduction.data_sets import load_dataset
@@ -552,6 +554,24 @@ def test_a_table_step_that_returns_frames(tmp_path):
     frame, y = make_messy(200)
     model = make_pipeline(TablePreprocessor().set_output(transform="pandas"), small())
     loaded = load_model(save_model(model.fit(frame, y), tmp_path / "model.skauc"))
+    assert_array_equal(scores(loaded, frame), scores(model, frame))
+
+
+@pytest.mark.parametrize("name", ["levels", "filled", "alone"])
+def test_steps_of_scikit_learn_that_take_strings(name, tmp_path):
+    encoder = OneHotEncoder(sparse_output=False)
+    filled = make_pipeline(SimpleImputer(strategy="most_frequent"), clone(encoder))
+    text = (TfidfVectorizer(), "text")
+    step = {
+        "levels": make_column_transformer((encoder, ["town"]), (StandardScaler(), ["age"])),
+        "filled": make_column_transformer((filled, ["town"]), text, sparse_threshold=0),
+        "alone": encoder,
+    }[name]
+    towns, texts = np.array(["Oslo", "Bern"])[Y], np.array(["one two", "two three four"])[Y[::-1]]
+    frame = pd.DataFrame({"age": X[:, 0], "town": towns, "text": texts})
+    frame = frame[["town", "text"]].to_numpy() if name == "alone" else frame
+    model = make_pipeline(step, small(2)).fit(frame, Y)
+    loaded = load_model(save_model(model, tmp_path / "model.skauc"))
     assert_array_equal(scores(loaded, frame), scores(model, frame))
 
 

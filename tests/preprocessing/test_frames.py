@@ -44,7 +44,7 @@ UTC = PLAIN["time"].dt.tz_localize("UTC")
 
 
 def decimals(values):
-    return pd.Series([None if v is None else Decimal(str(v)) for v in values], dtype=object)
+    return pd.Series([None if v is None else Decimal(f"{v:.2f}") for v in values], dtype=object)
 
 
 def arrow(values, kind):
@@ -105,7 +105,7 @@ POLARS = {
     "usual": {},
     "categories": {"town": pl.Series(TOWNS, dtype=pl.Categorical)},
     "enumerations": {"town": pl.Series(TOWNS, dtype=pl.Enum(["Oslo", "Bern"]))},
-    "decimals": {"price": pl.Series(PRICES).cast(pl.Decimal(12, 2))},
+    "decimals": {"price": pl.Series(decimals(PRICES).tolist(), dtype=pl.Decimal(12, 2))},
     "small integers": {"age": pl.Series(AGES, dtype=pl.UInt8)},
     "time zone": {"time": pl.Series(TIMES).dt.replace_time_zone("UTC")},
 }

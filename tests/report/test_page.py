@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,34 +13,11 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import SparseKernelAUC
 from skauc.report import make_report
+from skauc.report.small_pages import write_page
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-
-CHROME = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
-DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROME and DRIVER), reason="chromium and chromedriver are not installed"
-)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROME
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @dataclass(frozen=True)
@@ -94,7 +70,7 @@ class Opened:
 
 
 def show(browser, path, *, width=1200, scheme="light", media=""):
-    """Open a page at a width and in a colour scheme, and clear the logs of what was before."""
+    """Open a page at a width and in a colour scheme."""
     features = [
         {"name": "prefers-color-scheme", "value": scheme},
         {"name": "prefers-reduced-motion", "value": "reduce"},
@@ -102,8 +78,6 @@ def show(browser, path, *, width=1200, scheme="light", media=""):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
     screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    for log in ("browser", "performance"):
-        browser.get_log(log)
     browser.get(path.as_uri())
 
 
@@ -301,19 +275,43 @@ def test_the_theme_can_be_chosen_and_is_kept(browser, path):
     assert browser.execute_script(paper) != dark
 
 
+WIDER = """
+const scrolls = (node) => node.closest(".scroll, nav, .visually-hidden, .skip");
+return [...document.querySelectorAll("body *")]
+  .filter((node) => !scrolls(node) && node.getBoundingClientRect().right > innerWidth + 1)
+  .map((node) => node.tagName + "." + node.className.toString());
+"""
+
+
 @pytest.mark.parametrize("width", [360, 768])
 def test_nothing_is_wider_than_a_small_screen(browser, path, width):
     show(browser, path, width=width)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    wider = browser.execute_script("""
-        const scrolls = (node) => node.closest(".scroll, nav, .visually-hidden, .skip");
-        return [...document.querySelectorAll("body *")]
-          .filter((node) => !scrolls(node) && node.getBoundingClientRect().right > innerWidth + 1)
-          .map((node) => node.tagName + "." + node.className.toString());
-    """)
-    assert wider == []
+    assert browser.execute_script(WIDER) == []
     browser.find_element(By.ID, "slider").send_keys(Keys.ARROW_LEFT)
     assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_a_comparison_is_readable_on_a_small_screen(browser, tmp_path, width):
+    interval = "0.8554 (0.8458 to 0.8644)"
+    page = tmp_path / "compared.html"
+    write_page(
+        page,
+        "compare_page.html",
+        "A and B",
+        sentence="Model A ranks better.",
+        roc=[],
+        precision_recall=[],
+        names=("a-model-with-a-long-name.skauc", "another_model.skauc"),
+        measures=[("average precision", interval, interval)],
+        agreement=[("rank correlation of the scores", f"+{interval}, p = 6.8e-05")],
+    )
+    show(browser, page, width=width)
+    assert browser.execute_script(WIDER) == []
+    heads = browser.find_elements(By.CSS_SELECTOR, "tbody th")
+    assert all(head.size["width"] > 100 and head.size["height"] < 60 for head in heads)
+    assert len(heads) == 2
 
 
 def test_every_field_has_a_name(page):

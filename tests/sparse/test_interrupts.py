@@ -8,6 +8,8 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
+# A shell starts programs in the background with SIGINT ignored, and children inherit it.
+LISTEN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 SEARCH = """
 import os, signal, threading, time
 import numpy as np
@@ -50,7 +52,7 @@ except KeyboardInterrupt:
 def test_an_interrupt_ends_a_search_that_refines(n_jobs):
     """Two descents per fold: a fold that is cut off is not counted, and its thread ends."""
     n_descents = 5
-    code = SEARCH.format(n_descents=n_descents, n_jobs=n_jobs)
+    code = LISTEN + SEARCH.format(n_descents=n_descents, n_jobs=n_jobs)
     answer = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120
     )
@@ -92,7 +94,7 @@ except KeyboardInterrupt:
 
 def test_an_interrupt_ends_a_fit_with_the_model_so_far():
     answer = subprocess.run(
-        [sys.executable, "-c", FIT], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", LISTEN + FIT], capture_output=True, text=True, timeout=120
     )
     assert answer.returncode == 0, answer.stderr
     word, size, is_good = answer.stdout.split()

@@ -96,8 +96,10 @@ def write_types(program: Program) -> str:
 
 def runtime(program: Program) -> str:
     """Return the functions that run a program."""
-    shares = "product.js" if program.is_product else "sampled.js"
-    return f"{read_part('runtime.js')}\n{read_part(shares)}"
+    shares = ["product.js"] if program.has_exact_shares else ["sampled.js"]
+    if program.has_exact_shares and program.expansion.ridges is not None:
+        shares.append("ridges.js")
+    return "\n".join(map(read_part, ("runtime.js", *shares)))
 
 
 def program_data(program: Program) -> dict[str, Any]:
@@ -108,7 +110,7 @@ def program_data(program: Program) -> dict[str, Any]:
         "provenance": dict(program.provenance()),
         "columns": [_column_data(column) for column in program.columns],
         "columnOf": program.columns_of_features(),
-        "exact": program.is_product,
+        "exact": program.has_exact_shares,
         "blocks": [_tagged(block) for block in program.blocks],
         "stages": [
             {"start": stage.start, "stop": stage.stop, **_tagged(stage.operation)}

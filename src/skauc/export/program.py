@@ -24,6 +24,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from skauc.explain.ridges import MOST_JOINT_COLUMNS
 from skauc.preprocessing.steps import DAY
 
 
@@ -271,13 +272,6 @@ class Expansion:
     degree: int = 1
     ridges: np.ndarray | None = None
 
-    @property
-    def is_product(self) -> bool:
-        """Whether the kernel is a product of one factor per feature."""
-        if self.ridges is not None:
-            return False
-        return self.shape != "polynomial" or len(self.coef) == 0
-
 
 @dataclass(frozen=True)
 class Sigmoid:
@@ -344,9 +338,16 @@ class Program:
         return np.cumsum([0, *(block.width for block in self.blocks)])[:-1].tolist()
 
     @property
-    def is_product(self) -> bool:
-        """Whether exact Shapley values of the columns have a closed form."""
-        return self.axes is None and self.expansion.is_product
+    def has_exact_shares(self) -> bool:
+        """Whether exported programs compute exact Shapley values of the columns."""
+        expansion = self.expansion
+        if self.axes is not None or (expansion.shape == "polynomial" and len(expansion.coef)):
+            return False
+        if expansion.ridges is None:
+            return True
+        columns = np.array(self.columns_of_features())
+        used = (columns[weights != 0] for weights in expansion.weights[expansion.ridges])
+        return all(len(np.unique(each)) <= MOST_JOINT_COLUMNS for each in used)
 
     def columns_of_features(self) -> list[int]:
         """Return the column that each feature is made of."""

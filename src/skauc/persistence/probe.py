@@ -26,7 +26,8 @@ _TAKE_ALL = {
 def check_scores(model: Any) -> None:
     """Score one row; raise an error if that fails for a reason that is not the row's.
 
-    The row stands for zeros behind a `TablePreprocessor`, and is zeros for all other models.
+    The row stands for zeros behind a `TablePreprocessor`. For other models it has zeros, a known
+    level for each encoder, and a word for each column of text.
     """
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -57,12 +58,31 @@ def _row_for(model: Any) -> Any:
     if n_features is None:
         return None
     require(type(n_features) is int and 0 < n_features < 1 << 24, "its number of features is")
-    row = np.zeros((1, n_features))
+    values: list[Any] = [0.0] * n_features
+    for places, step in _parts_of(first):
+        levels = getattr(step, "categories_", None)
+        if levels is not None:
+            for place, own in zip(places, levels, strict=True):
+                values[place] = own[0]
+        elif hasattr(step, "build_analyzer"):
+            values[places[0]] = "word"
     names = getattr(first, "feature_names_in_", None)
     if isinstance(first, ColumnTransformer) and names is not None:
         pandas = sys.modules.get("pandas")  # whatever made the model's names
-        return None if pandas is None else pandas.DataFrame(row, columns=names)
-    return row
+        return None if pandas is None else pandas.DataFrame([values], columns=names)
+    is_numeric = all(isinstance(value, float) for value in values)
+    return np.array([values], dtype=np.float64 if is_numeric else object)
+
+
+def _parts_of(first: Any) -> Iterator[tuple[list[int], Any]]:
+    """Yield the transformers that read columns of the table, with the places of the columns."""
+    if not isinstance(first, ColumnTransformer):
+        yield list(range(first.n_features_in_)), first
+        return
+    for name, step, _ in first.transformers_:
+        places = list(first._transformer_to_input_indices[name])
+        steps = [part for _, part in step.steps] if isinstance(step, Pipeline) else [step]
+        yield from ((places, part) for part in steps if places)
 
 
 def _steps_of(model: Any) -> Iterator[Any]:

@@ -25,9 +25,9 @@ from skauc.metrics.partial_area import check_corner, check_part
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import (
     SOLVERS,
+    Newton,
     halving_search,
     make_step,
-    minimise,
     parabola_search,
 )
 from skauc.sparse.finishing import FinishKept
@@ -350,13 +350,12 @@ class Plan:
         check_part(parameters.max_fpr, parameters.min_tpr, held_out.learning)
         return held_out
 
-    def optimiser(self, capacity: int) -> Callable[..., Any]:
-        """Return ``minimise(objective, weights)`` with the solver of the parameters."""
+    def optimiser(self, capacity: int) -> Newton:
+        """Return Newton's method with the solver of the parameters."""
         selection = self.parameters.selection
         # The Hessian is that for fixed shares of the rows, see `skauc.losses.focus`.
         search = halving_search if self.parameters.focus.is_whole else parabola_search
-        return partial(
-            minimise,
+        return Newton(
             step=make_step(selection.solver, capacity),
             tol=self.parameters.tol,
             max_iter=selection.max_iter,

@@ -16,8 +16,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -87,7 +86,7 @@ class Workspace:
         # Rows that never count, because the caller tests on them.
         self.tested = validation
         self._capacity = plan.capacity(rows.n_rows)
-        self.minimise: Callable[..., Any] = plan.optimiser(self._capacity)
+        self.minimise = plan.optimiser(self._capacity)
         self._stack = ExitStack()
 
     def __enter__(self) -> Workspace:
@@ -295,7 +294,7 @@ class Refine:
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the refined state."""
         start = as_refined(state.basis, state.weights)
-        loosely = partial(work.minimise, tol=max(work.plan.parameters.tol, DESCENT_TOL))
+        loosely = replace(work.minimise, tol=max(work.plan.parameters.tol, DESCENT_TOL))
         before = work.path(state)
         found = refine(
             work.objective,

@@ -28,7 +28,7 @@ def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
 
 
 def check_groups(groups, n_rows: int) -> np.ndarray | None:
-    """Return the group of each row, or None if there are no groups."""
+    """Return the group of each row, objects as numbers, or None if there are no groups."""
     if groups is None:
         return None
     groups = np.asarray(groups)
@@ -41,7 +41,10 @@ def check_groups(groups, n_rows: int) -> np.ndarray | None:
             "`groups` must have at least two different groups, one to train on and one to test "
             f"on; got only {groups[0]!r}. Leave it out to split the rows at random."
         )
-    return groups
+    if groups.dtype != object:
+        return groups
+    numbers: dict = {}  # objects of several types cannot be sorted
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups.tolist()])
 
 
 def check_weights(sample_weight, X) -> np.ndarray:

@@ -139,6 +139,20 @@ def test_numbers_that_are_none(options, customers):
     assert answer.out == ""
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("effort", "much", "`effort` must be"),
+        ("engine", "cpi", "`engine` must be"),
+        ("max-fpr", 3, "`max_fpr` must be"),
+        ("min-tpr", 1, "`min_tpr` must be"),
+    ],
+)
+def test_options_of_a_fit_are_checked_before_the_table_is_read(option, value, message, tmp_path):
+    missing = tmp_path / "not there.csv"
+    refused(run("fit", missing, "--target", "y", f"--{option}", value), message)
+
+
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 def test_a_threshold_that_is_no_probability(command, customers):
     answer = run(command, customers.model, customers.test, "--threshold", 50)

@@ -137,6 +137,8 @@ def fit(
     output = Path(_stem(table) + ".skauc") if output is None else output
     check_outputs(output, report, force=force, json=json, is_binary=is_standard_output(output))
     from skauc.app.workflow import ModelFacts, Recipe, train_model
+    from skauc.engines import ENGINES
+    from skauc.metrics.partial_area import check_corner
     from skauc.sparse.grid import EFFORTS
     from skauc.unwrapping import first_step
     from skauc.validation import check_choice
@@ -148,6 +150,8 @@ def fit(
         "date": tuple(date or ()),
     }
     check_choice("effort", effort, EFFORTS)
+    check_choice("engine", engine, ENGINES)
+    check_corner(max_fpr, min_tpr)
     columns = {"weights": weights, "time": time_column, "group": group}
     source = _Source(table, test, target, positive, tuple(drop or ()), columns, format, kinds)
     parts = source.read(test_share, seed)

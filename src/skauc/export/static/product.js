@@ -6,6 +6,7 @@ function shares(x, background) {
   const values = new Array(columns.length).fill(0);
   if (linear) linear.forEach((slope, j) => (values[columnOf[j]] += slope * (z[j] - other[j])));
   coef.forEach((weight, m) => {
+    if (program.ridges && program.ridges[m]) return addRidge(z, other, m, values);
     const [a, b] = [factors(z, m), factors(other, m)];
     const differing = [...a.keys()].filter((g) => a[g] !== b[g]);
     const common = a.reduce((product, factor, g) => (factor === b[g] ? product * factor : product), weight);

@@ -139,7 +139,7 @@ function selfTest() {
 }
 
 // Returns Shapley values: the score of the row minus that of the background row, shared among the
-// columns. They are exact if the kernel is a product over columns.
+// columns. They are exact if each centre is a product over columns or a ridge along a few of them.
 function contributions(row, background = rowOf(program.columns.map(({ typical }) => typical))) {
   const [x, b] = [cells(row), cells(background)];
   const base = scoreFeatures(features(b));
