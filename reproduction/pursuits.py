@@ -13,7 +13,7 @@ import numpy as np
 
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
-from skauc.feature_map import RankScaling
+from skauc.scalings import make_scaling
 from skauc.sparse.folds import RowFold
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.path import fit_path
@@ -41,8 +41,8 @@ def scores_by_size(
     n_train = len(fold.train)
     part = rows.part(np.concatenate((fold.train, fold.test)))
     if parameters.scaling is not None:
-        ranks = RankScaling.of(fold.training(rows), parameters.scaling)
-        part = part.transformed(ranks.transform)
+        scaling = make_scaling(parameters.scaling, fold.training(rows))
+        part = part.transformed(scaling.transform)
     plan, part = make_plan(replace(parameters, C=Cs[len(Cs) // 2], scaling=None), part)
     sizes = sorted(retraining_sizes(parameters.selection.retrain, parameters.n_basis))
     solve = SolveForEachC(Cs, sizes[::-scored_every])

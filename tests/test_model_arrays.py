@@ -19,6 +19,7 @@ from skauc.model_arrays import (
 )
 
 X, Y = make_classification(200, 5, class_sep=0.7, random_state=0)
+X[:, 4] = np.exp(X[:, 4])
 CASES = {
     "rbf": {},
     "laplacian": {"kernel": "laplacian"},
@@ -28,6 +29,8 @@ CASES = {
     "refined ranks": {"scaling": "rank", "refine": True},
     "ridges": {"shapes": "ridge", "refine": 2},
     "normal along axes": {"scaling": "normal", "rotate": True},
+    "clip": {"scaling": "clip"},
+    "log": {"scaling": "log"},
 }
 
 
@@ -162,6 +165,18 @@ BROKEN = {
         entry("deviation", 0, 0.0),
         entry("deviation", 0, -1.0),
         entry("deviation", 0, 1e-320),
+    ],
+    "clip": [
+        entry("width", 0, 0.0),
+        entry("width", 0, np.nan),
+        array("middle", lambda middle: middle[1:]),
+        value("scaling", "by_feature", to="rank"),
+        value("scaling", "by_feature", to="log"),
+    ],
+    "log": [
+        entry("least", 4, -1.0),
+        entry("deviation", 0, 0.0),
+        array("is_log", lambda flags: flags.astype(float)),
     ],
     "ridges": [
         entry("metric_1", (0, 0), np.nan),

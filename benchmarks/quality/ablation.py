@@ -7,7 +7,8 @@ SETTINGS.json maps a name to the parameters of `SparseKernelAUC`; the key "const
 module constants to replace, by their full names; with the key "search" they are those of
 `SparseKernelAUCCV`. A setting that is a string names a peer: "logistic", "boosting" (both of
 scikit-learn), "lightgbm" or "xgboost". Each table is cut into stratified folds; the features are
-prepared by `TablePreprocessor` and standardised on the training rows. Every fit uses one thread.
+prepared by `TablePreprocessor` and standardised on the training rows; with ``--raw``, numbers stay
+as they are, with medians for missing values and a column per level. Every fit uses one thread.
 Finished lines are not computed again.
 """
 
@@ -69,6 +70,16 @@ def prepare(X, y, train, test):
     return [scaler.transform(part) for part in dense]
 
 
+def prepare_raw(X, y, train, test):
+    """Return numbers as they are, medians in place of missing values, and a column per level."""
+    import pandas as pd
+
+    frame = pd.get_dummies(pd.DataFrame(X), dtype=float).astype(float)
+    parts = frame.iloc[train], frame.iloc[test]
+    medians = parts[0].median().fillna(0.0)
+    return [part.fillna(medians).to_numpy() for part in parts]
+
+
 def make_peer(name: str, seed: int):
     """Return another classifier with its defaults, on one thread."""
     if name == "logistic":
@@ -105,7 +116,9 @@ def make(setting, seed: int):
     return SparseKernelAUC(random_state=seed, **setting)
 
 
-def run(table: str, fold: int, n_folds: int, settings: dict, done: set) -> list[dict]:
+def run(
+    table: str, fold: int, n_folds: int, settings: dict, done: set, prepared=prepare
+) -> list[dict]:
     """Fit all settings to one fold of a table."""
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold
@@ -114,7 +127,7 @@ def run(table: str, fold: int, n_folds: int, settings: dict, done: set) -> list[
     X, y = read(table)
     splits = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
     train, test = list(splits)[fold]
-    A, B = prepare(X, y, train, test)
+    A, B = prepared(X, y, train, test)
     lines = []
     for name, setting in settings.items():
         if (table, fold, name) in done:
@@ -189,6 +202,7 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("ablation.jsonl"))
+    parser.add_argument("--raw", action="store_true", help="leave numbers as they are")
     parser.add_argument("--table", type=Path, help="print the table of a file of results")
     parser.add_argument("--reference", help="the setting that others are compared with")
     arguments = parser.parse_args()
@@ -202,10 +216,10 @@ def main() -> None:
         done = {(line["table"], line["fold"], line["setting"]) for line in lines}
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"
-    tables = names(arguments.tables)
+    tables, prepared = names(arguments.tables), prepare_raw if arguments.raw else prepare
     with ProcessPoolExecutor(arguments.jobs) as pool, arguments.out.open("a") as out:
         futures = {
-            pool.submit(run, table, fold, arguments.folds, settings, done): (table, fold)
+            pool.submit(run, table, fold, arguments.folds, settings, done, prepared): (table, fold)
             for table in tables
             for fold in range(arguments.folds)
         }

@@ -252,6 +252,8 @@ def fold_of(table: str, number: int):
     from sklearn.model_selection import StratifiedKFold
 
     X, y = read(table)
+    if not isinstance(X, np.ndarray):  # LightGBM and XGBoost refuse some characters in names
+        X.columns = [f"c{number}" for number in range(X.shape[1])]
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
     train, test = list(folds)[number]
     return rows_of(X, train), y[train], rows_of(X, test), y[test]

@@ -12,8 +12,8 @@ import numpy as np
 
 from skauc.data.sampling import N_BITS, hash_rows
 from skauc.data.training import TrainingData
-from skauc.feature_map import RankScaling
 from skauc.kernels import Rows, is_sparse
+from skauc.scalings import Scaling
 from skauc.support import quiet_overflow
 
 # Number of rows in a summary.
@@ -44,16 +44,16 @@ class Background:
     weights: np.ndarray
 
 
-def summarise(data: TrainingData, ranks: RankScaling | None = None) -> Background:
+def summarise(data: TrainingData, scaling: Scaling | None = None) -> Background:
     """Choose a few training rows whose averages are close to those of all rows.
 
-    ``ranks`` are the maps of ``scaling``. Data on a cluster work as well.
+    ``scaling`` holds the maps of the features. Data on a cluster work as well.
     """
     sample = data.take(_HashedShare(min(N_CONSIDERED / data.n_rows, 1.0)))
-    return summarise_rows(sample.X, sample.weights, ranks)
+    return summarise_rows(sample.X, sample.weights, scaling)
 
 
-def summarise_rows(rows: Rows, weights: np.ndarray, ranks: RankScaling | None = None) -> Background:
+def summarise_rows(rows: Rows, weights: np.ndarray, scaling: Scaling | None = None) -> Background:
     """Choose a few rows whose averages are close to those of all rows.
 
     The rows are chosen one by one, so that the mean of a Gaussian kernel over the chosen rows comes
@@ -72,7 +72,7 @@ def summarise_rows(rows: Rows, weights: np.ndarray, ranks: RankScaling | None = 
     if len(counted) <= N_ROWS:
         return Background(_in_short(rows), shares)
     with quiet_overflow():
-        kernel = _kernel_matrix(rows if ranks is None else ranks.transform(rows))
+        kernel = _kernel_matrix(rows if scaling is None else scaling.transform(rows))
     chosen, counts = np.unique(_herd(kernel, shares), return_counts=True)
     return Background(_in_short(rows[chosen]), counts / counts.sum())
 

@@ -25,7 +25,7 @@ from skauc.data.statistics import (
     warn_if_unscaled,
 )
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.scratch import ScratchArrays
+from skauc.scratch import CompiledArrays, ScratchArrays
 from skauc.support import quiet_overflow
 from skauc.validation import (
     check_choice,
@@ -41,6 +41,8 @@ KernelColumns: TypeAlias = Callable[[Rows], np.ndarray]
 
 # Makes new arrays, with NumPy only.
 NEW_ARRAYS = ScratchArrays()
+# For Gram matrices, which only fits need.
+COMPILED_ARRAYS = CompiledArrays()
 
 # Above this squared distance between a centre and the origin of a block, in units of 1/gamma, the
 # exponent of the augmented product loses more than 5 of the 7 digits of float32: use float64.
@@ -122,53 +124,55 @@ class RBF:
 
     def gram(self, centres: Rows, other: Kernel, others: Rows) -> np.ndarray:
         """Return the kernel values; centres of different widths are orthogonal."""
-        values = other.columns(others, np.float64)(centres)
-        return values * np.equal.outer(
-            np.broadcast_to(self.gamma, centres.shape[0]),
-            np.broadcast_to(as_rbf(other).gamma, others.shape[0]),
-        )
+        values = other.columns(others, np.float64, COMPILED_ARRAYS)(centres)
+        own, their = self.gamma, as_rbf(other).gamma
+        if isinstance(own, np.ndarray) or isinstance(their, np.ndarray) or own != their:
+            values *= np.equal.outer(
+                np.broadcast_to(own, centres.shape[0]), np.broadcast_to(their, others.shape[0])
+            )
+        return values
 
 
 @dataclass(frozen=True, eq=False)
 class CentredRBF:
     """Centres prepared for one product: -gamma |x - z|^2 = [x, |x|^2, 1] [2z, -1, -|z|^2]^T.
 
-    ``origin`` is subtracted from rows and centres, and the result is multiplied by ``root``, so
+    ``origin`` is subtracted from rows and centres, and the result is multiplied by ``roots``, so
     that values neither overflow nor cancel, whatever the units of the features. If the centres have
-    different gammas, ``root`` contains the largest and ``ratios`` the ratio of each to it.
+    different gammas, ``roots`` contain the largest and ``ratios`` the ratio of each to it.
     ``right`` is the second factor, in a type that is precise enough. It is None if only the
     differences x - z are precise enough.
     """
 
     origin: np.ndarray
-    root: float | np.ndarray
-    ratios: float | np.ndarray
+    roots: np.ndarray
+    ratios: np.ndarray
     centres: np.ndarray
     right: np.ndarray | None
 
     @classmethod
-    @quiet_overflow()  # the squares are checked
-    def of(cls, kernel: RBF, centres: np.ndarray, dtype) -> CentredRBF:
+    def of(
+        cls, kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays = NEW_ARRAYS
+    ) -> CentredRBF:
         """Shift and scale the centres, for kernel values of the given type."""
-        largest = np.max(kernel.gamma)
-        ratios = kernel.gamma / largest
-        root = math.sqrt(largest) * (1.0 if kernel.scales is None else kernel.scales)
-        origin = centres.mean(axis=0, dtype=np.float64).astype(centres.dtype)
-        moved = np.subtract(centres, origin, dtype=np.float64) * root
-        squares = np.einsum("ij,ij->i", moved, moved)
+        n_centres, n_features = centres.shape
+        gamma, scales = kernel.gamma, kernel.scales
+        largest = float(gamma.max()) if isinstance(gamma, np.ndarray) else gamma
+        ratios = np.full(n_centres, gamma / largest)
+        root = math.sqrt(largest)
+        roots = np.full(n_features, root) if scales is None else root * scales
+        origin, moved, squares = scratch.centre(centres, roots)
         reach = squares.max(initial=0.0)
         if not reach <= FLOAT64_REACH and dtype == np.float64:
             origin = _nearest_to_zero(centres)
-            moved = np.subtract(centres, origin, dtype=np.float64) * root
-            return cls(origin, root, ratios, moved, None)
-        n_features = centres.shape[1]
+            with quiet_overflow():
+                moved = np.subtract(centres, origin, dtype=np.float64) * roots
+            return cls(origin, roots, ratios, moved, None)
         right = np.empty(
-            (n_features + 2, len(centres)), np.float64 if reach > FLOAT32_REACH else dtype
+            (n_features + 2, n_centres), np.float64 if reach > FLOAT32_REACH else dtype
         )
-        right[:n_features] = 2 * ratios * moved.T
-        right[n_features] = -ratios
-        right[n_features + 1] = -ratios * squares
-        return cls(origin, root, ratios, moved, right)
+        scratch.augment_centres(moved, squares, ratios, right)
+        return cls(origin, roots, ratios, moved, right)
 
 
 def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
@@ -183,18 +187,18 @@ def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:
 
 
 def _dense_rbf(kernel: RBF, centres: np.ndarray, dtype, scratch: ScratchArrays) -> KernelColumns:
-    centred = CentredRBF.of(kernel, centres, dtype)
-    origin, root, right = centred.origin, centred.root, centred.right
+    centred = CentredRBF.of(kernel, centres, dtype, scratch)
+    origin, roots, right = centred.origin, centred.roots, centred.right
     if right is None:
         return lambda rows: np.exp(
             -centred.ratios
             * cdist(
-                np.subtract(rows, origin, dtype=np.float64) * root, centred.centres, "sqeuclidean"
+                np.subtract(rows, origin, dtype=np.float64) * roots, centred.centres, "sqeuclidean"
             )
         )
     dtype, n_features = right.dtype, centres.shape[1]
-    origin = origin.astype(np.result_type(origin, dtype))
-    roots = np.full(n_features, root, origin.dtype)
+    origin = origin.astype(np.result_type(origin, dtype), copy=False)
+    roots = roots.astype(origin.dtype, copy=False)
 
     def block(rows: np.ndarray) -> np.ndarray:
         left = scratch.array("augmented", (len(rows), n_features + 2), dtype)

@@ -59,8 +59,8 @@ class Model:
         parts = [self.coef, self.linear_coef, scales]
         if self.scaling is not None:
             parts.append(self.scaling.axes)
-            if self.scaling.ranks is not None:
-                parts += [self.scaling.ranks.knots, self.scaling.ranks.levels]
+            if self.scaling.by_feature is not None:
+                parts += self.scaling.by_feature.parts.values()
         n_small = sum(np.size(part) for part in parts if part is not None)
         n_centres = (
             self.kernel.n_numbers

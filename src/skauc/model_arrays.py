@@ -6,6 +6,7 @@ generation once. Everything that comes out of a file is checked before it is use
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -13,9 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from skauc.archive import ArchiveError, checked_array, is_integer, require
-from skauc.feature_map import SCALINGS, FeatureMap, RankScaling
+from skauc.feature_map import FeatureMap
 from skauc.kernels import KERNEL_TYPES, Kernel, Rows, is_sparse
 from skauc.model import Model, PathRecord
+from skauc.scalings import ClipScaling, LogScaling, RankScaling, Scaling
 from skauc.shaped_rbf import ShapedRBF
 from skauc.validation import is_finite, is_number
 
@@ -115,12 +117,16 @@ def _map_to_arrays(scaling: FeatureMap | None, arrays: Arrays) -> dict[str, Any]
         return None
     if scaling.axes is not None:
         arrays["axes"] = np.ascontiguousarray(_in_half(scaling.axes))
-    if scaling.ranks is None:
+    by_feature = scaling.by_feature
+    if by_feature is None:
         return {}
+    if not isinstance(by_feature, RankScaling):
+        arrays |= by_feature.parts
+        return {"by_feature": by_feature.word}
     for name in ("knots", "half_steps"):  # one row per feature compresses better
-        arrays[name] = np.ascontiguousarray(getattr(scaling.ranks, name).T)
-    arrays |= {"mean": scaling.ranks.mean, "deviation": scaling.ranks.deviation}
-    return {"ranks": scaling.ranks.word}
+        arrays[name] = np.ascontiguousarray(getattr(by_feature, name).T)
+    arrays |= {"mean": by_feature.mean, "deviation": by_feature.deviation}
+    return {"ranks": by_feature.word}
 
 
 def models_from_arrays(header: Any, arrays: Arrays, n_features: int) -> list[Model]:
@@ -269,13 +275,44 @@ def _map_from_arrays(header: dict | None, arrays: Arrays, n_features: int) -> Fe
     if axes is not None:
         checked_array(axes, FLOATS, (n_features, n_features), "its axes are")
         axes = axes.astype(np.float64)
-    word = header.get("ranks")
-    return FeatureMap(None if word is None else _ranks(word, arrays, n_features), axes)
+    return FeatureMap(_scaling(header, arrays, n_features), axes)
+
+
+def _scaling(header: dict, arrays: Arrays, n_features: int) -> Scaling | None:
+    if "ranks" in header:
+        return _ranks(header["ranks"], arrays, n_features)
+    if "by_feature" not in header:
+        return None
+    return _FORMULAS[header["by_feature"]](arrays, n_features)
+
+
+def _clip(arrays: Arrays, n_features: int) -> ClipScaling:
+    scaling = ClipScaling(*(_numbers(name, arrays, n_features) for name in ("middle", "width")))
+    require(bool((scaling.width > 0).all()), "its scaling is")
+    return scaling
+
+
+def _log(arrays: Arrays, n_features: int) -> LogScaling:
+    what = "its scaling is"
+    is_log = checked_array(arrays["is_log"], (np.dtype(bool),), (n_features,), what)
+    names = ("least", "offset", "mean", "deviation")
+    scaling = LogScaling(is_log, *(_numbers(name, arrays, n_features) for name in names))
+    require(bool((scaling.deviation > 0).all()), what)
+    require(bool((scaling.least + scaling.offset > 0)[is_log].all()), what)
+    return scaling
+
+
+def _numbers(name: str, arrays: Arrays, n_features: int) -> np.ndarray:
+    """Return an array with a number per feature."""
+    return checked_array(arrays[name], _DOUBLE, (n_features,), "its scaling is")
+
+
+_FORMULAS: dict[str, Callable[[Arrays, int], Scaling]] = {"clip": _clip, "log": _log}
 
 
 def _ranks(word: Any, arrays: Arrays, n_features: int) -> RankScaling:
     what = "its ranks are"
-    require(isinstance(word, str) and word in SCALINGS, what)
+    require(isinstance(word, str) and word in ("rank", "normal"), what)
     knots, half_steps = arrays["knots"], arrays["half_steps"]
     require(knots.ndim == 2 and knots.shape[1] > 1, what)
     checked_array(knots, _DOUBLE, (n_features, knots.shape[1]), what)

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from skauc.compiling import compiled
+from skauc.compiling import compiled, compiled_fast
 from skauc.kernels import (
     FLOAT32_REACH,
     FLOAT64_REACH,
@@ -239,27 +239,47 @@ def _fill_gibbs(metric, centres, other_metric, others, gram):
             gram[i, k] = np.sqrt(overlap) * np.exp(-distance)
 
 
-@compiled
+@compiled_fast
 def add_norm_derivatives(metric, centres, coef, gram, by_centre, by_log_metric):
     """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by round centres and log metric.
 
-    ``gram`` holds the kernel of Gibbs, or zero where centres are orthogonal by definition.
+    ``gram`` holds the kernel of Gibbs, or zero where centres are orthogonal by definition. With the
+    ratio r = s / t of two rows, 2 s t / (s^2 + t^2) is 2 r / (1 + r^2). For equal rows it is 1.
     """
     for i in range(len(metric)):
-        for k in range(len(metric)):
+        for k in range(i):
             product = coef[i] * coef[k] * gram[i, k]
-            if i == k or product == 0.0:
+            if product == 0.0:
+                continue
+            if _are_equal(metric[i], metric[k]):
+                for j in range(metric.shape[1]):
+                    apart = centres[i, j] - centres[k, j]
+                    slope = 2 * product * metric[i, j] * (metric[i, j] * apart)
+                    by_centre[i, j] -= slope
+                    by_centre[k, j] += slope
+                    by_log_metric[i, j] -= 0.5 * slope * apart
+                    by_log_metric[k, j] -= 0.5 * slope * apart
                 continue
             for j in range(metric.shape[1]):
                 s, t = metric[i, j], metric[k, j]
-                down, up = s / t, t / s
-                shared = 2 / (down + up)
+                ratio = s / t
+                part = 1 / (1 + ratio * ratio)
                 apart = centres[i, j] - centres[k, j]
-                by_centre[i, j] -= product * 2 * shared * s * (t * apart)
-                distance = shared * (s * apart) * (t * apart)
-                by_log_metric[i, j] += product * (
-                    0.25 * shared * (up - down) - 2 * distance / (1 + down * down)
-                )
+                slope = 4 * product * ratio * part * s * (t * apart)
+                by_centre[i, j] -= slope
+                by_centre[k, j] += slope
+                overlap = 0.5 * product * part * (1 - ratio * ratio)
+                by_log_metric[i, j] += overlap - part * slope * apart
+                by_log_metric[k, j] -= overlap + (1 - part) * slope * apart
+
+
+@compiled
+def _are_equal(row, other):
+    """Return whether two rows have the same numbers."""
+    for j in range(len(row)):  # noqa: SIM110 - compiled
+        if row[j] != other[j]:
+            return False
+    return True
 
 
 def _same_ridges(

@@ -104,7 +104,7 @@ def drawn_parameters(rng: np.random.Generator) -> dict:
         "Cs": one_of([1.0], [0.1, 10.0], [1e-6, 1e6], None),
         "gammas": one_of(["scale"], [1.0], [0.01, 100.0], [[0.1, 1.0]], ["scale", "auto"]),
         "linear_term": one_of(False, True, both["linear_term"]),
-        "scaling": one_of(None, "rank", "normal", both["scaling"]),
+        "scaling": one_of(None, "rank", "normal", "clip", "log", both["scaling"]),
         "refine": one_of(False, False, False, True, both["refine"]),
         "rotate": one_of(False, False, True, both["rotate"]),
         "cv": one_of(2, 2, 3, 5),

@@ -10,11 +10,12 @@ from scipy import sparse
 import skauc
 from skauc.data.statistics import (
     feature_statistics,
+    leading_axes,
     overall_variance,
     rounded,
     warn_if_unscaled,
 )
-from skauc.data.training import WeightedRows
+from skauc.data.training import TrainingData, WeightedRows
 from skauc.exceptions import UnscaledFeaturesWarning
 from skauc.sparse.plan import LinearTerm
 
@@ -136,3 +137,15 @@ def test_estimators_warn_about_features_that_are_not_scaled(name):
         model.set_params(scaling=None).fit(sparse.csr_array(X), y)
         if name == "SparseKernelAUCCV":
             model.set_params(scaling="auto").fit(X, y)
+
+
+@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
+def test_weights_are_repetitions_in_leading_axes(as_format):
+    rng = np.random.default_rng(0)
+    X, times = rng.normal(size=(30, 20)), rng.integers(0, 4, size=30)
+    y, labels = np.arange(30) % 2 == 0, np.array([0, 1])
+    weighted = TrainingData(as_format(X), y, times.astype(float), labels)
+    rows = np.repeat(np.arange(30), times)
+    repeated = TrainingData(as_format(X[rows]), y[rows], np.ones(len(rows)), labels)
+    spans = [axes @ axes.T for axes in (leading_axes(weighted, 5), leading_axes(repeated, 5))]
+    assert_allclose(*spans, atol=1e-8)

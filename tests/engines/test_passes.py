@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skauc.engines.blocks.cpu import augment
-from skauc.scratch import ScratchArrays
+from skauc.scratch import ScratchArrays, augment
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

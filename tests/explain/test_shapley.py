@@ -61,6 +61,7 @@ MODELS = {
     "ridges": SparseKernelAUC(12, shapes="ridge", scaling="rank", random_state=0),
     "rank": SparseKernelAUC(6, scaling="rank", random_state=0),
     "normal": SparseKernelAUC(6, scaling="normal", linear_term=True, refine=3, random_state=0),
+    "log": SparseKernelAUC(6, scaling="log", random_state=0),
     "all rows": KernelRankSVM(),
     "structural": StructuralAUC(kernel="rbf"),
 }

@@ -22,7 +22,9 @@ from skauc.preprocessing import ArcSinh
 from skauc.unwrapping import unwrap
 
 X, Y = make_classification(120, 5, class_sep=0.7, random_state=0)
+X[:, 4] = np.maximum(np.exp(X[:, 4]) - 0.5, 0.0)  # skewed, with zeros
 GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+SHAPES_AND_SCALINGS = ["local", "ridges", "clip", "log"]
 WORDS = np.array(["no", 'it\'s "yes"'])[Y]
 
 
@@ -41,6 +43,8 @@ MODELS = {
     "ridges": small(12, shapes="ridge", refine=2),
     "ranks": small(scaling="rank", linear_term=True),
     "axes": small(scaling="normal", rotate=True),
+    "clip": small(scaling="clip", rotate=True),
+    "log": small(scaling="log", linear_term=True),
     "scaled": make_pipeline(RobustScaler(), ArcSinh(), StandardScaler(with_mean=False), small()),
     "ranges": make_pipeline(MinMaxScaler(), MaxAbsScaler(), small()),
     "imputed": make_pipeline(StandardScaler(), SimpleImputer(), small()),
@@ -94,7 +98,8 @@ def test_c(fitted, tmp_path):
 
 @needs_node
 @pytest.mark.parametrize(
-    "name", ["laplacian", "polynomial", "linear", "local", "ridges", "imputed", "fixed", "grades"]
+    "name",
+    ["laplacian", "polynomial", "linear", *SHAPES_AND_SCALINGS, "imputed", "fixed", "grades"],
 )
 def test_js(fitted, name, tmp_path):
     rows, values = rows_of(name)
@@ -118,7 +123,7 @@ def test_contributions_of_ridges_are_exact(fitted, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["laplacian", "polynomial", "linear", "local", "ridges", "axes", "imputed", "grades"]
+    "name", ["laplacian", "polynomial", "linear", "axes", *SHAPES_AND_SCALINGS, "imputed", "grades"]
 )
 def test_sql(fitted, name):
     rows, values = rows_of(name)

@@ -42,6 +42,7 @@ from skauc.onnx import register_converters
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 
 X, Y = make_classification(300, 5, class_sep=0.7, random_state=0)
+X[:, 4] = np.maximum(np.exp(X[:, 4]) - 0.5, 0.0)  # skewed, with zeros
 X = X.astype(np.float32).astype(np.float64)
 WORDS = np.array(["no", "yes"])[Y]
 
@@ -77,6 +78,8 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal", linear_term=True),
+    "clip": small(scaling="clip", rotate=True),
+    "log": small(scaling="log", linear_term=True),
     "normal along axes": small(scaling="normal", rotate=True, refine=5, linear_term=True),
     "axes": small(rotate=True),
     "laplacian over ranks": small(kernel="laplacian", scaling="rank"),
@@ -172,7 +175,7 @@ def test_ranks_at_their_knots_between_and_beyond_them(precision):
         (np.exp(3 * X[:, 0]), -1e9 * X[:, 1], np.round(X[:, 2]), Y, np.full(len(X), 3.0))
     ).astype(np.float32)
     model = small(scaling="rank", linear_term=True).fit(rows.astype(np.float64), Y)
-    knots = model.scaling_.ranks.knots.astype(np.float32)
+    knots = model.scaling_.by_feature.knots.astype(np.float32)
     between = (knots[1:] + knots[:-1]) / 2
     far = rng.choice([-3e38, -1.0, 0.0, 1e-38, 3e38], (50, rows.shape[1]))
     near = np.nextafter(knots, rng.choice([-np.inf, np.inf], knots.shape).astype(np.float32))
@@ -186,7 +189,7 @@ def test_ranks_of_denormal_and_of_huge_values():
     """The slopes between knots overflow in the first column, their distances in the second."""
     rows = np.column_stack((5e-324 * np.round(100 * X[:, 0]), 1.7e308 * np.tanh(X[:, 1]), X[:, 2]))
     model = small(scaling="rank", linear_term=True).fit(rows, Y)
-    knots = model.scaling_.ranks.knots
+    knots = model.scaling_.by_feature.knots
     new = np.vstack((rows, knots, knots[1:] / 2 + knots[:-1] / 2, [[5e-324, -1.7e308, 0.0]]))
     found = run(to_onnx(model, precision="float64"), {"X": new})["scores"][:, 0]
     assert_allclose(found, model.decision_function(new), atol=1e-10)
@@ -229,6 +232,18 @@ def test_a_messy_table(calibrate):
     assert_allclose(list(found.values())[1], values, atol=1e-9)
     assert_array_equal(found["label"], model.predict(other))
     assert list(found)[1] == ("probabilities" if calibrate else "output scores")
+
+
+def test_a_column_whose_odds_jump():
+    random = np.random.default_rng(0)
+    paid = random.integers(0, 60, size=1500).astype(float)
+    y = (paid % 5 == 0) ^ (random.random(1500) < 0.1)
+    paid[::40] = np.nan
+    frame = pd.DataFrame({"paid": paid})
+    model = make_pipeline(TablePreprocessor(), small()).fit(frame, y)
+    assert model[0].get_feature_names_out().tolist()[-1] == "paid_steps"
+    found = run(to_onnx(model), table_inputs(model[0], frame))
+    assert_allclose(found["scores"][:, 0], model.decision_function(frame), atol=1e-9)
 
 
 def test_a_frame_with_a_column_transformer_of_ones_own():

@@ -78,6 +78,8 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal"),
+    "clip": small(scaling="clip"),
+    "log": small(scaling="log"),
     "axes": small(rotate=True, refine=5),
     "normal along axes": small(rotate=True, scaling="normal", linear_term=True),
     # A loaded model has no n_jobs.
@@ -233,7 +235,7 @@ def test_ranks_come_back_to_the_last_bit(tmp_path):
     model = small(scaling="rank").fit(rows, Y)
     loaded = load_model(save_model(model, tmp_path / "model.skauc"))
     for name in ("knots", "half_steps", "levels"):
-        found, expected = getattr(loaded.scaling_.ranks, name), getattr(model.scaling_.ranks, name)
+        found, expected = (getattr(each.scaling_.by_feature, name) for each in (loaded, model))
         assert found.dtype == expected.dtype
         assert_array_equal(found, expected)
     assert loaded.rank_features() == model.rank_features()

@@ -234,7 +234,7 @@ def test_cross_validated_sizes_are_shown_beside(tumours):
     assert max(sizes.cv_n_basis) == 8
     assert ("n_basis (chosen)", str(model.n_basis_)) in content.model.parameters
     is_ranked = model.best_params_["scaling"] is not None
-    own = "Its values before the rank scaling." if is_ranked else "Its own values."
+    own = "Its values before the scaling." if is_ranked else "Its own values."
     assert content.centres.positive.source == own
 
 

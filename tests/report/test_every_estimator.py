@@ -31,10 +31,10 @@ def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
         content.centres.positive.score, model.decision_function(case.X_train.iloc[[row]])[0]
     )
     undone = make_report_content(*case.test).centres
-    assert undone.positive.source == "Its values before the rank scaling."
+    assert undone.positive.source == "Its values before the scaling."
     values = {feature.name: feature.positive for feature in undone.columns}
     assert_allclose([values[name] for name in case.X_train], case.X_train.iloc[row], rtol=1e-6)
-    n_ranks = sum(part.size for part in (model.scaling_.ranks.knots, model.scaling_.ranks.levels))
+    n_ranks = sum(part.size for part in model.scaling_.by_feature.parts.values())
     assert content.model.n_numbers == 8 * 31 + 1 + n_ranks
 
 
@@ -48,7 +48,7 @@ def test_a_row_along_axes_is_shown_as_it_is_in_the_frame(tumours, scaling):
         make_report_content(*case.test, **case.train).centres.positive.number
     ]
     undone = make_report_content(*case.test).centres
-    own = "Its own values." if scaling is None else "Its values before the rank scaling."
+    own = "Its own values." if scaling is None else "Its values before the scaling."
     assert undone.positive.source == own
     values = {feature.name: feature.positive for feature in undone.columns}
     expected = case.X_train.iloc[row]
@@ -60,12 +60,12 @@ def test_a_centre_that_moved_beyond_the_ranks(tumours, steps):
     """Refinement may move centres anywhere; here they are moved by hand, to be sure of it."""
     model = make_pipeline(*steps, SparseKernelAUC(16, scaling="rank", random_state=0))
     case = refitted(tumours, model)
-    classifier, levels = model[-1], model[-1].scaling_.ranks.levels
+    classifier, levels = model[-1], model[-1].scaling_.by_feature.levels
     fitted = classifier._models[16]
     classifier._models[16] = moved = replace(fitted, centres=1.5 * fitted.centres)
     outside = (moved.centres < levels[0]) | (moved.centres > levels[-1])
     content = make_report_content(*case.test)
-    before = "preprocessing" if steps else "the rank scaling"
+    before = "preprocessing" if steps else "the scaling"
     for side, centre in (
         ("positive", content.centres.positive),
         ("negative", content.centres.negative),

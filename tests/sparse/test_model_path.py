@@ -129,6 +129,12 @@ def test_a_truncated_model_can_be_truncated_and_fitted_again(model):
     assert_array_equal(twice.fit(X, y).dual_coef_, make(4).fit(X, y).dual_coef_)
 
 
+def test_a_truncated_model_says_so_until_it_is_fitted(model):
+    smaller = model.truncate(4)
+    assert repr(smaller).endswith("  # truncated from 20 centres")
+    assert "truncated" not in repr(model.truncate(20)) + repr(smaller.fit(X, y))
+
+
 def test_truncate_takes_an_integer(model):
     for size in (0, -1, 2.0, "2", None, True):
         message = rf"`n_basis` must be an integer .* got {size!r}"

@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils.extmath import randomized_svd
+from scipy import linalg, sparse
 
 from skauc.exceptions import UnscaledFeaturesWarning
 from skauc.support import quiet_overflow, row_slices, rows_per_block
 
 # Rows on which principal axes are found.
 _AXES_ROWS = 4000
+# Subspace iterations for principal axes, how many more vectors they carry than are wanted, and the
+# smallest square of a singular value relative to the largest.
+_N_ITERATIONS = 3
+_MORE_VECTORS = 10
+_SMALLEST_SQUARE = 1e-10
 # Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
 # Bits that `rounded` keeps. Sums over many rows agree in more bits than these in any order.
@@ -45,14 +49,42 @@ def overall_variance(data) -> float:
 
 
 def leading_axes(data, n_axes: int) -> np.ndarray:
-    """Return the leading right singular vectors of the rows as columns, found on a sample.
+    """Return the leading right singular vectors of the weighted rows, found on a sample.
 
-    The rows are not centred, so that sparse rows stay sparse.
+    The vectors are the columns of the result. The rows are not centred, so that sparse rows stay
+    sparse.
     """
-    rows = data.take(EvenlySpaced(_AXES_ROWS / max(data.n_rows, 1))).X
-    n_axes = min(n_axes, *rows.shape)
-    _, _, axes = randomized_svd(rows, n_axes, n_iter=3, random_state=0)
-    return np.asarray(axes.T)
+    sample = data.take(EvenlySpaced(_AXES_ROWS / max(data.n_rows, 1)))
+    # In this unit, squares do not overflow.
+    greatest = max(float(abs(sample.X).max()), np.finfo(sample.X.dtype).tiny)
+    return _leading_vectors(_times(sample.X, np.sqrt(sample.weights) / greatest), n_axes)
+
+
+def _leading_vectors(A, n_vectors: int) -> np.ndarray:
+    """Return the leading right singular vectors of a matrix as columns, by subspace iteration.
+
+    The result depends on A^T A only, so it does not change if a row is split into several. Vectors
+    of singular values that are zero but for rounding errors are left out.
+    """
+    n_start = min(n_vectors + _MORE_VECTORS, *A.shape)
+    start = np.random.RandomState(0).normal(size=(A.shape[1], n_start))
+    images = A @ start.astype(A.dtype)
+    for _ in range(_N_ITERATIONS):
+        spanning = linalg.qr(images, mode="economic")[0]
+        images = A @ (A.T @ spanning)
+    spanning = linalg.qr(images, mode="economic")[0]
+    back = A.T @ spanning
+    squares, turn = np.linalg.eigh(np.asarray(spanning.T @ (A @ back), dtype=np.float64))
+    kept = np.flatnonzero(squares > _SMALLEST_SQUARE * squares[-1])[::-1][:n_vectors]
+    return back @ (turn[:, kept] / np.sqrt(squares[kept]))
+
+
+def _times(rows, factors: np.ndarray):
+    """Return the rows, each multiplied by its factor, in their dtype."""
+    factors = factors.astype(rows.dtype)
+    if sparse.issparse(rows):
+        return sparse.diags_array(factors, dtype=rows.dtype) @ rows
+    return rows * factors[:, None]
 
 
 @dataclass(frozen=True)

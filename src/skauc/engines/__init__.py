@@ -17,6 +17,7 @@ import sys
 from skauc.data.training import TrainingData, check_training
 from skauc.engines.base import Chosen, Engine, State
 from skauc.engines.blocks.base import KernelColumn, Line, LinearColumns, OrthonormalColumns, Product
+from skauc.engines.few_rows import FewRows
 from skauc.engines.passes import Quality
 from skauc.engines.policy import SizePolicy, current_policy, size_policy
 from skauc.engines.single import open_cpu, open_gpu
@@ -33,6 +34,7 @@ __all__ = [
     "GPU_VARIABLE",
     "Chosen",
     "Engine",
+    "FewRows",
     "KernelColumn",
     "Line",
     "LinearColumns",

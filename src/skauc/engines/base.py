@@ -10,7 +10,7 @@ knows nothing of regularisation, Newton steps or selection.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from sklearn.utils.random import sample_without_replacement
 from skauc.data.sampling import Counts, balanced_counts
 from skauc.data.training import TrainingData
 from skauc.engines.blocks.base import Line, NewColumns, Product
+from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Pass
 from skauc.engines.passes.quality import Quality
 from skauc.kernels import Rows, is_sparse
@@ -66,6 +67,15 @@ class Engine(ABC, Generic[OwnState]):
     negative_weight: float
     precision: float
 
+    @property
+    def few_rows(self) -> FewRows | None:
+        """The rows as arrays, for algorithms that are one compiled call on few rows.
+
+        None if there are many rows, or if they are not here. If it is not None, lines are arrays,
+        and states have ``scores``.
+        """
+        return None
+
     @abstractmethod
     def find(self, of_class: int, ranks: np.ndarray) -> tuple[np.ndarray, Rows]:
         """Return the numbers and the rows with these ranks among the rows of a class that count."""
@@ -106,21 +116,21 @@ class Engine(ABC, Generic[OwnState]):
         """Release them."""
 
     def draw(
-        self, n_rows: int, taken: Sequence[int], random_state: np.random.RandomState
+        self, n_rows: int, taken: Iterable[int], random_state: np.random.RandomState
     ) -> tuple[np.ndarray, Rows]:
         """Draw rows that count and are not taken, half of each class if there are enough.
 
         Return their row numbers and the rows, negative rows first. If there are at most
         ``n_rows`` such rows, all of them are returned.
         """
-        numbers, rows = [], []
+        numbers, rows, taken = [], [], set(taken)
         # The rows taken may all be of one class.
         n_drawn = n_rows + 2 * len(taken)
         for of_class, count in enumerate(balanced_counts(self.class_counts, n_drawn)):
             ranks = np.sort(_draw_ranks(self.class_counts[of_class], count, random_state))
             found, part = self.find(of_class, ranks)
             if len(taken):
-                free = np.flatnonzero(~np.isin(found, taken))
+                free = [place for place, row in enumerate(found.tolist()) if row not in taken]
                 found, part = found[free], part[free]
             numbers.append(found)
             rows.append(part)

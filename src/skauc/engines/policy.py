@@ -28,6 +28,8 @@ class SizePolicy:
         Newton direction.
     most_sorted : int
         Up to this many rows, AUC and threshold are found by sorting the scores.
+    few_rows : int
+        Up to this many dense rows, whole optimisations are one compiled call each.
     vector_block : int
         Rows per task of a pass over vectors.
     matrix_block : int
@@ -36,7 +38,8 @@ class SizePolicy:
         A pass over matrices has at most ``most_tasks`` tasks of about ``task_rows`` rows. Two
         tasks may be as small as ``least_task_rows``.
     shift_rows : int
-        The mean of this many rows is subtracted from the columns.
+        The mean of this many rows is subtracted from float32 columns. From float64 columns, one
+        row is subtracted, which is precise enough.
     prediction_block : int
         Numbers per block of rows in prediction.
     float64_block : int
@@ -55,6 +58,7 @@ class SizePolicy:
     exact_rows: int = 10_000
     coarse_cells: int = 512
     most_sorted: int = 1 << 18
+    few_rows: int = 2_000
     vector_block: int = 65_536
     matrix_block: int = 1 << 18
     most_tasks: int = 64
@@ -72,6 +76,10 @@ class SizePolicy:
     def column_dtype(self, n_rows: int) -> np.dtype:
         """Return the type of the columns for this many rows in all blocks together."""
         return np.dtype(np.float64 if n_rows <= self.exact_rows else np.float32)
+
+    def shifting_rows(self, dtype: np.dtype) -> int:
+        """Return how many rows have the mean that is subtracted from columns of this type."""
+        return 1 if dtype == np.float64 else self.shift_rows
 
     def n_tasks(self, n_rows: int) -> int:
         """Return the number of tasks of a pass over matrices: 1 or an even number.

@@ -148,9 +148,11 @@ class RowThreads:
         A task that calls `map` itself runs in its own thread: waiting for the pool from inside of
         the pool would never end.
         """
+        if 0 < n_rows <= block_rows:
+            return iter((task(0, n_rows),))
         starts = range(0, n_rows, block_rows)
         stops = [min(start + block_rows, n_rows) for start in starts]
-        if self._pool is None or len(stops) == 1 or threading.get_ident() != self._owner:
+        if self._pool is None or threading.get_ident() != self._owner:
             return map(task, starts, stops)
         return self._pool.map(task, starts, stops)
 

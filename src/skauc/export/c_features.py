@@ -16,11 +16,14 @@ from skauc.export.program import (
     Fill,
     InverseSinh,
     Levels,
+    Logarithm,
     MissingFlags,
     Operation,
     PiecewiseLinear,
     Program,
     Ranks,
+    SmoothClip,
+    Steps,
     Values,
     Words,
 )
@@ -71,6 +74,8 @@ class FeatureWriter:
             found.append(snippet("find.h"))
         if Dates in kinds:
             found.append(snippet("dates.h"))
+        if Steps in kinds:
+            found.append(snippet("steps.h"))
         if Ranks in kinds or isinstance(program.calibration, PiecewiseLinear):
             found.append(snippet("interpolate.h"))
         if Words in kinds:
@@ -107,6 +112,16 @@ class FeatureWriter:
             "{",
             f"    static const double periods[] = {{{periods}}};",
             f"    §_dates({given}, {days}, periods, {n_periods}, z + {start});",
+            "}",
+        ]
+
+    def _steps(self, block: Steps, start: int) -> list[str]:
+        n_edges, given = len(block.edges), f"row->{self.fields[block.column]}"
+        return [
+            "{",
+            f"    {self.table('edges', block.edges)}",
+            f"    {self.table('steps', [*block.values, block.missing])}",
+            f"    z[{start}] = §_steps({given}, edges, {n_edges}, steps);",
             "}",
         ]
 
@@ -160,7 +175,27 @@ class FeatureWriter:
             ]
         if isinstance(operation, InverseSinh):
             return [f"{each} z[i] = {self.maths('asinh')}(z[i]);"]
+        if isinstance(operation, SmoothClip):
+            limit, most = map(self.number, (operation.limit, operation.farthest))
+            return [
+                f"{each} {{",
+                f"    z[i] = z[i] > {most} ? {most} : z[i] < -{most} ? -{most} : z[i];",
+                f"    z[i] /= {self.maths('sqrt')}(1 + z[i] / {limit} * (z[i] / {limit}));",
+                "}",
+            ]
+        if isinstance(operation, Logarithm):
+            return self.logarithm(operation, start)
         return self.ranks(operation, start, stop)
+
+    def logarithm(self, operation: Logarithm, start: int) -> list[str]:
+        """Return the statements of the logarithms, one per chosen feature."""
+        lines = []
+        for number in np.flatnonzero(operation.chosen).tolist():
+            value, least = f"z[{start + number}]", self.number(operation.least[number])
+            near = f"({value} < {least} ? {least} : {value})"
+            offset = self.number(operation.offset[number])
+            lines.append(f"{value} = {self.maths('log')}({near} + {offset});")
+        return lines
 
     def ranks(self, operation: Ranks, start: int, stop: int) -> list[str]:
         """Return the statements of the piecewise linear maps."""

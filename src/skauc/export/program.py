@@ -3,8 +3,10 @@
 A program reads the columns of a table, turns them into features, and scores the features:
 
 1. `TableColumn`: what the user's table holds.
-2. Blocks (`Values`, `Dates`, `MissingFlags`, `Levels`, `Codes`, `Words`): columns to features.
-3. Stages (`Fill`, `Affine`, `InverseSinh`, `Ranks`): features to features, each on its own.
+2. Blocks (`Values`, `Dates`, `MissingFlags`, `Steps`, `Levels`, `Codes`, `Words`): columns to
+   features.
+3. Stages (`Fill`, `Affine`, `InverseSinh`, `SmoothClip`, `Logarithm`, `Ranks`): features to
+   features, each on its own.
 4. ``axes``: an optional rotation of all features.
 5. `Expansion`: the score. `Sigmoid` or `PiecewiseLinear`: the probability. ``threshold``: the
    label.
@@ -116,6 +118,18 @@ class MissingFlags:
 
 
 @dataclass(frozen=True, eq=False)
+class Steps:
+    """A number for each interval (.., e_1], ..., (e_k, ..) of a column, and one for a gap."""
+
+    word: ClassVar[str] = "steps"
+    column: int
+    edges: np.ndarray
+    values: np.ndarray
+    missing: float
+    width: int = 1
+
+
+@dataclass(frozen=True, eq=False)
 class Levels:
     """One feature per level of a category: 1 if the value is that level, else 0."""
 
@@ -144,7 +158,7 @@ class Words:
     width: int
 
 
-FeatureBlock: TypeAlias = Values | Dates | MissingFlags | Levels | Codes | Words
+FeatureBlock: TypeAlias = Values | Dates | MissingFlags | Steps | Levels | Codes | Words
 
 
 # -- stages: features to features -------------------------------------------------------------
@@ -175,6 +189,25 @@ class InverseSinh:
 
 
 @dataclass(frozen=True, eq=False)
+class SmoothClip:
+    """x / sqrt(1 + (x / limit)^2), after x is clipped to ``farthest``."""
+
+    word: ClassVar[str] = "clip"
+    limit: float
+    farthest: float
+
+
+@dataclass(frozen=True, eq=False)
+class Logarithm:
+    """log(max(x, least) + offset) of the features that are chosen."""
+
+    word: ClassVar[str] = "log"
+    chosen: np.ndarray
+    least: np.ndarray
+    offset: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class PiecewiseLinear:
     """A piecewise linear function, constant before the first and after the last knot."""
 
@@ -202,7 +235,7 @@ class Ranks:
     curves: tuple[PiecewiseLinear, ...]
 
 
-Operation: TypeAlias = Fill | Affine | InverseSinh | Ranks
+Operation: TypeAlias = Fill | Affine | InverseSinh | SmoothClip | Logarithm | Ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,8 +390,8 @@ def _endings(block: FeatureBlock, columns: tuple[TableColumn, ...]) -> list[tupl
         days = (f"{period / DAY:g} days" for period in block.periods)
         phases = [f", {part} of {each}" for each in days for part in ("sine", "cosine")]
         return [(block.column, ending) for ending in (" in days", *phases)]
-    if isinstance(block, Codes):
-        return [(block.column, " by code")]
+    if isinstance(block, Codes | Steps):
+        return [(block.column, " by code" if isinstance(block, Codes) else " by interval")]
     sign = "=" if isinstance(block, Levels) else "has"
     return [(block.column, f" {sign} {level}") for level in columns[block.column].levels]
 

@@ -22,18 +22,20 @@ from skauc.export.program import (
     InverseSinh,
     Label,
     Levels,
+    Logarithm,
     MissingFlags,
     Operation,
     PiecewiseLinear,
     Program,
     Ranks,
     Sigmoid,
+    SmoothClip,
+    Steps,
     TableColumn,
     Values,
     Words,
     with_digest,
 )
-from skauc.feature_map import RankScaling
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial, Rows, is_sparse
 from skauc.model import Model
 from skauc.preprocessing import ArcSinh as ArcSinhStep
@@ -45,11 +47,13 @@ from skauc.preprocessing.parts import (
     LevelsPart,
     MissingPart,
     NumericPart,
+    StepsPart,
     TargetPart,
     WordsPart,
     build_parts,
 )
 from skauc.preprocessing.steps import PERIODS
+from skauc.scalings import CLIP_LIMIT, FARTHEST, ClipScaling, LogScaling, RankScaling, Scaling
 from skauc.shaped_rbf import ShapedRBF
 from skauc.unwrapping import UnwrappedModel, layers_of, unwrap_single
 
@@ -69,8 +73,8 @@ def read_program(model, labels: tuple | None = None) -> Program:
         builder.add_step(step)
     expansion = _expansion(opened.classifier._model)
     scaling = opened.classifier._model.scaling
-    if scaling is not None and scaling.ranks is not None:
-        for operation in _ranks(scaling.ranks):
+    if scaling is not None and scaling.by_feature is not None:
+        for operation in _by_feature(scaling.by_feature):
             builder.stage(operation)
     program = Program(
         columns=tuple(builder.columns),
@@ -188,6 +192,13 @@ def _missing(builder: _Builder, part: MissingPart) -> None:
     builder.blocks.append(MissingFlags(builder.places(part.columns)))
 
 
+def _steps(builder: _Builder, part: StepsPart) -> None:
+    functions = zip(builder.places(part.columns), part.functions().values(), strict=True)
+    builder.blocks += [
+        Steps(place, steps.edges, steps.numbers, steps.missing) for place, steps in functions
+    ]
+
+
 def _levels(builder: _Builder, part: LevelsPart) -> None:
     named = zip(builder.places(part.columns), part.levels, strict=True)
     builder.blocks += [Levels(place, len(levels)) for place, levels in named]
@@ -211,6 +222,7 @@ _PARTS: dict[type, Callable] = {
     BooleanPart: _filled,
     DatePart: _dates,
     MissingPart: _missing,
+    StepsPart: _steps,
     LevelsPart: _levels,
     TargetPart: _codes,
     WordsPart: _words,
@@ -259,6 +271,16 @@ _STEPS: dict[type, Callable] = {
 
 
 # -- the model --------------------------------------------------------------------------------
+
+
+def _by_feature(scaling: Scaling) -> list[Operation]:
+    """Return the maps of ``scaling``."""
+    if isinstance(scaling, ClipScaling):
+        return [Affine(scaling.middle, scaling.width), SmoothClip(CLIP_LIMIT, FARTHEST)]
+    if isinstance(scaling, LogScaling):
+        logarithm = Logarithm(scaling.is_log, scaling.least, scaling.offset)
+        return [logarithm, Affine(scaling.mean, scaling.deviation)]
+    return _ranks(scaling)
 
 
 def _ranks(ranks: RankScaling) -> list[Operation]:

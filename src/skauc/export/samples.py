@@ -13,10 +13,12 @@ from skauc.export.program import (
     Fill,
     InverseSinh,
     Levels,
+    Logarithm,
     Operation,
     Program,
     Ranks,
     SelfTest,
+    SmoothClip,
     TableColumn,
     Values,
 )
@@ -141,6 +143,13 @@ def _undone(operation: Operation, rows: np.ndarray) -> np.ndarray:
         return rows * operation.scale + operation.shift
     if isinstance(operation, InverseSinh):
         return np.sinh(rows)
+    if isinstance(operation, SmoothClip):
+        most = operation.farthest / np.hypot(1.0, operation.farthest / operation.limit)
+        bent = np.clip(rows, -most, most)
+        return bent / np.sqrt(1.0 - (bent / operation.limit) ** 2)
+    if isinstance(operation, Logarithm):
+        powers = np.maximum(np.exp(rows) - operation.offset, operation.least)
+        return np.where(operation.chosen, powers, rows)
     if isinstance(operation, Ranks):
         curves = zip(rows.T, operation.curves, strict=True)
         return np.column_stack([np.interp(row, each.levels, each.knots) for row, each in curves])

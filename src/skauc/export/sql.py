@@ -19,11 +19,14 @@ from skauc.export.program import (
     Fill,
     InverseSinh,
     Levels,
+    Logarithm,
     MissingFlags,
     PiecewiseLinear,
     Program,
     Ranks,
     Sigmoid,
+    SmoothClip,
+    Steps,
     TableColumn,
     Values,
     Words,
@@ -265,6 +268,10 @@ class _Writer:
             if isinstance(stage.operation, Ranks):
                 texts, origin = self.ranked(stage.operation, self.layer(texts, origin))
                 continue
+            # These formulas name a feature several times, so it is computed before.
+            if isinstance(stage.operation, SmoothClip | Logarithm):
+                origin = _derived(self.layer(texts, origin))
+                texts = [f"f{j}" for j in range(len(texts))]
             for number, j in enumerate(range(stage.start, stage.stop)):
                 texts[j] = self.changed(stage.operation, number, texts[j])
         if program.axes is not None:
@@ -308,6 +315,14 @@ class _Writer:
             shift, scale = operation.shift[number], operation.scale[number]
             moved = text if shift == 0 else f"({text} - {write(shift)})"
             return moved if scale == 1 else f"{moved} / {write(scale)}"
+        if isinstance(operation, SmoothClip):
+            limit, most = write(operation.limit), write(operation.farthest)
+            near = f"{self.sql.greatest}({self.sql.least}({text}, {most}), -{most})"
+            return f"{near} / SQRT(1e0 + {near} * {near} / ({limit} * {limit}))"
+        if isinstance(operation, Logarithm):
+            least, offset = write(operation.least[number]), write(operation.offset[number])
+            near = f"LN({self.sql.greatest}({text}, {least}) + {offset})"
+            return near if operation.chosen[number] else text
         assert isinstance(operation, InverseSinh)
         return f"ASINH({text})"
 
@@ -339,6 +354,14 @@ class _Writer:
             angle = f"6.283185307179586e0 * ({turns} - FLOOR({turns}))"
             texts += [f"SIN({angle})", f"COS({angle})"]
         return texts
+
+    def _steps(self, block: Steps, number: int) -> list[str]:
+        given, write = self.given(block.column), self.sql.number
+        *values, last = block.values.tolist()
+        pieces = zip(block.edges.tolist(), values, strict=True)
+        cases = [f"WHEN {given} <= {write(edge)} THEN {write(value)}" for edge, value in pieces]
+        none = f"WHEN {given} IS NULL THEN {write(block.missing)}"
+        return [f"CASE {' '.join([none, *cases])} ELSE {write(last)} END"]
 
     def text(self, place: int) -> str:
         return f"COALESCE(CAST({self.column(place)} AS {self.sql.text}), '')"

@@ -84,6 +84,28 @@ def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
     return Cells(cell, n_positive + 1, origin, are_ranks=True)
 
 
+def sorted_statistics(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
+) -> PairStatistics:
+    """Return the statistics of cells by rank, in one compiled call.
+
+    They are those of `pair_statistics` with `sorted_cells`.
+    """
+    cell, above, below, loss, origin = statistics_by_rank(scores, positive, weights)
+    return PairStatistics(Cells(cell, len(above), origin, True), above, below, loss)
+
+
+@compiled
+def statistics_by_rank(scores, positive, weights):
+    """Return the cells, the sums above and below them, the loss, and the origin."""
+    cell = np.empty(len(scores), np.int32)
+    n_positive, origin = _assign_ranks(scores, positive, cell)
+    moments = np.zeros((2, n_positive + 1, 3))
+    _add_moments(scores, origin, positive, weights, cell, 0, len(scores), moments)
+    above, below, loss = _accumulate(moments)
+    return cell, above, below, max(loss, 0.0), origin
+
+
 @compiled
 def _assign_ranks(scores, positive, cell):
     """Write the cells by rank; return the number of positives and the origin.
@@ -235,16 +257,6 @@ class PairStatistics:
     loss: float
     shares: Any = None
 
-    def partner_weights(self, most: int) -> np.ndarray:
-        """Return the weight of the violating partners of a row, by its class and coarse cell.
-
-        The cells are those of ``cells.coarsen(most)``.
-        """
-        shift = coarsening(self.cells.n_cells, most)
-        first = np.arange(((self.cells.n_cells - 1) >> shift) + 1) << shift
-        last = np.minimum(first + (1 << shift), self.cells.n_cells) - 1
-        return np.stack((self.positives_below[first, 0], self.negatives_above[last, 0]))
-
 
 def pair_statistics(
     scores: np.ndarray,
@@ -373,6 +385,32 @@ def _look_up_residual(
         else:
             value = positives_below[c, 0] * (1.0 + f) - positives_below[c, 1]
         out[i] = weights[i] * value
+
+
+@compiled
+def residuals(scores, origin, positive, weights, cell, negatives_above, positives_below):
+    """Return half the derivative of the loss with respect to the scores."""
+    out, n_rows = np.empty(len(scores)), len(scores)
+    tables = negatives_above, positives_below
+    _look_up_residual(scores, origin, positive, weights, cell, *tables, 0, n_rows, out)
+    return out
+
+
+@compiled
+def curvatures(cell, merged, negatives_above, positives_below, positive, weights, start, stop):
+    """Return each row's weight times the weight of its violating partners, by coarse cells.
+
+    Coarse cells are ``cell >> merged``. Rows in the same coarse cell do not violate.
+    """
+    out, n_cells = np.empty(stop - start), len(negatives_above)
+    for i in range(start, stop):
+        first = cell[i] >> merged << merged
+        if positive[i]:
+            partners = negatives_above[min(first + (1 << merged), n_cells) - 1, 0]
+        else:
+            partners = positives_below[first, 0]
+        out[i - start] = weights[i] * partners
+    return out
 
 
 def partner_weights(

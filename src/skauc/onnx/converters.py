@@ -13,20 +13,16 @@ from skl2onnx.algebra.onnx_ops import (
     OnnxAdd,
     OnnxCast,
     OnnxConcat,
-    OnnxDiv,
     OnnxExp,
     OnnxGather,
     OnnxGreater,
-    OnnxLessOrEqual,
     OnnxMatMul,
-    OnnxMax,
     OnnxMin,
     OnnxMul,
     OnnxNeg,
     OnnxPow,
     OnnxReshape,
     OnnxSub,
-    OnnxWhere,
 )
 from skl2onnx.common.data_types import (
     DoubleTensorType,
@@ -37,18 +33,18 @@ from skl2onnx.common.data_types import (
 
 from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
-from skauc.feature_map import FeatureMap, RankScaling
+from skauc.feature_map import FeatureMap
 from skauc.kernels import RBF, Laplacian, Linear, Polynomial, is_sparse
 from skauc.model import Model
 from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
 from skauc.onnx.building import Builder, numbers
 from skauc.onnx.contributions import MAPPED_ROWS
+from skauc.onnx.scalings import by_feature
 from skauc.onnx.steps import register_steps
 from skauc.rank_svm import KernelRankSVM
 from skauc.shaped_rbf import ShapedRBF
 from skauc.sparse import SparseKernelAUC, SparseKernelAUCCV
 from skauc.structural import StructuralAUC
-from skauc.support import quiet_overflow
 
 ESTIMATORS = (
     *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC, KernelRankSVM),
@@ -135,48 +131,9 @@ def _scores(build: Builder, model: Model, rows, name: str | None = None):
 
 def _mapped(build: Builder, scaling: FeatureMap, rows):
     """Return the rows as the kernel sees them."""
-    if scaling.ranks is not None:
-        rows = _ranks(build, scaling.ranks, rows)
+    if scaling.by_feature is not None:
+        rows = by_feature(build, scaling.by_feature, rows)
     return rows if scaling.axes is None else build(OnnxMatMul, rows, scaling.axes)
-
-
-def _ranks(build: Builder, scaling: RankScaling, rows):
-    """Find the last knot at or below each value by bisection, and interpolate from there.
-
-    No array is larger than the rows. The tables of all features are concatenated in one vector.
-    The knots of a feature are padded with infinity up to a power of two. The slope between two
-    knots may overflow, and so may the distance, so the share of the distance is computed first.
-    """
-    knots, levels = scaling.knots.T, scaling.levels.T
-    rows = build(OnnxMin, build(OnnxMax, rows, knots[:, 0].copy()), knots[:, -1].copy())
-    if not np.isfinite(_ranges(knots)).all():
-        units = np.where(np.isfinite(_ranges(knots)), 1.0, 0.25)
-        knots, rows = knots * units[:, None], build(OnnxMul, rows, units)
-    n_features, n_knots = knots.shape
-    width = 1 << n_knots.bit_length()
-    # The map is flat at the last knot, and where knots are repeated.
-    runs, rises = (np.pad(np.diff(table), ((0, 0), (0, 1))) for table in (knots, levels))
-    runs[runs == 0] = 1.0
-    place = np.arange(n_features) * width
-
-    def look_up(table, places):
-        padding = (0, 0), (0, width - table.shape[1])
-        return build(OnnxGather, np.pad(table, padding, constant_values=np.inf).ravel(), places)
-
-    for step in (width >> halving for halving in range(1, width.bit_length())):
-        ahead = build(OnnxAdd, place, np.array([step]))
-        is_past = build(OnnxLessOrEqual, look_up(knots, ahead), rows)
-        place = build(OnnxWhere, is_past, ahead, place)
-    distance = build(OnnxSub, rows, look_up(knots, place))
-    share = build(OnnxDiv, distance, look_up(runs, place))
-    climb = build(OnnxMul, look_up(rises, place), share)
-    return build(OnnxAdd, look_up(levels, place), climb)
-
-
-@quiet_overflow()
-def _ranges(knots: np.ndarray) -> np.ndarray:
-    """Return the distance of the last knot of each feature from its first."""
-    return knots[:, -1] - knots[:, 0]
 
 
 def _kernel_values(build: Builder, kernel, centres: np.ndarray, rows):

@@ -15,6 +15,7 @@ from skl2onnx.algebra.onnx_ops import (
     OnnxDiv,
     OnnxFloor,
     OnnxGather,
+    OnnxGreater,
     OnnxIdentity,
     OnnxIsNaN,
     OnnxLog,
@@ -41,6 +42,7 @@ from skauc.preprocessing.parts import (
     LevelsPart,
     MissingPart,
     NumericPart,
+    StepsPart,
     TargetPart,
     WordsPart,
     build_parts,
@@ -147,6 +149,19 @@ def _missing(build: Builder, part: MissingPart, rows):
     return build.double(build(OnnxIsNaN, rows))
 
 
+def _steps(build: Builder, part: StepsPart, rows):
+    """Return the first number of each column, plus the changes at all edges below the value."""
+    parts = []
+    for number, steps in enumerate(part.functions().values()):
+        column = build(OnnxGather, rows, np.array([number]), axis=1)
+        is_above = build.double(build(OnnxGreater, column, numbers(steps.edges)))
+        changes = build(OnnxMatMul, is_above, np.diff(steps.numbers)[:, None])
+        known = build(OnnxAdd, changes, numbers(steps.numbers[:1]))
+        is_missing = build(OnnxIsNaN, column)
+        parts.append(build(OnnxWhere, is_missing, numbers([steps.missing]), known))
+    return build(OnnxConcat, *parts, axis=1)
+
+
 def _levels(build: Builder, part: LevelsPart, strings):
     parts = _one_hot(build, part.levels, strings)
     return reduce(lambda left, right: build(OnnxConcat, left, right, axis=1), parts)
@@ -190,6 +205,7 @@ _PARTS: dict[type, Callable] = {
     BooleanPart: _imputed,
     DatePart: _dates,
     MissingPart: _missing,
+    StepsPart: _steps,
     LevelsPart: _levels,
     TargetPart: _by_target,
     WordsPart: _words,

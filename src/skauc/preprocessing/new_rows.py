@@ -13,10 +13,10 @@ from skauc.preprocessing.parts import (
     DatePart,
     LevelsPart,
     NumericPart,
-    TablePart,
     TargetPart,
     build_parts,
 )
+from skauc.preprocessing.table_part import TablePart
 
 # Events that are less likely than this by chance are noted.
 _UNLIKELY = 0.001

@@ -8,14 +8,11 @@ of scikit-learn. scikit-learn computes the statistics when fitting.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from inspect import signature
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import TargetEncoder
 
 from skauc.preprocessing.column_statistics import (
     ColumnTable,
@@ -28,37 +25,11 @@ from skauc.preprocessing.column_statistics import (
     unscaled,
 )
 from skauc.preprocessing.steps import DateFeatures, features_of_dates, names_of_dates, seconds_of
+from skauc.preprocessing.table_part import TablePart, stacked
+from skauc.preprocessing.target_parts import StepsPart, TargetPart
 
 # Read back from a row of numbers, a level, a word or a gap is there if its share is above this.
 PRESENT = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class TablePart:
-    """Columns that are turned into numbers in the same way."""
-
-    name: ClassVar[str]
-    columns: list[str]
-
-    def state(self) -> dict:
-        """Return the fields as a dictionary of lists, strings, numbers and arrays."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def names_out(self) -> list[str]:
-        """Return the names of the numbers."""
-        return list(self.columns)
-
-    def widths(self) -> list[int]:
-        """Return how many numbers each column becomes."""
-        return [1] * len(self.columns)
-
-    def transform(self, table: ColumnTable) -> np.ndarray:
-        """Return the numbers, of shape (n_samples, n_names)."""
-        raise NotImplementedError
-
-    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the columns that stand for such numbers."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +55,12 @@ class NumericPart(TablePart):
     def fit(cls, columns: list[str], table: ColumnTable) -> tuple[NumericPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         fill = medians_of(columns, table)
-        values = _filled(_stacked(columns, table), fill)
+        values = _filled(stacked(columns, table), fill)
         scaling, numbers = fit_scaling(values)
         return cls(columns, fill, scaling, ranges_of(columns, table)), numbers
 
     def transform(self, table: ColumnTable) -> np.ndarray:
-        return scaled(_filled(_stacked(self.columns, table), self.fill), self.scaling)
+        return scaled(_filled(stacked(self.columns, table), self.fill), self.scaling)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         return dict(zip(self.columns, unscaled(rows, self.scaling).T, strict=True))
@@ -111,12 +82,12 @@ class BooleanPart(TablePart):
     @classmethod
     def fit(cls, columns: list[str], table: ColumnTable) -> tuple[BooleanPart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
-        values = _stacked(columns, table)
+        values = stacked(columns, table)
         part = cls(columns, (np.nanmean(values, axis=0) > 0.5).astype(np.float64))
         return part, _filled(values, part.fill)
 
     def transform(self, table: ColumnTable) -> np.ndarray:
-        return _filled(_stacked(self.columns, table), self.fill)
+        return _filled(stacked(self.columns, table), self.fill)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         return _flags(self.columns, rows)
@@ -148,7 +119,7 @@ class DatePart(TablePart):
     def fit(cls, columns: list[str], table: ColumnTable) -> tuple[DatePart, np.ndarray]:
         """Return the part, and the numbers for the training rows."""
         fill = medians_of(columns, table)
-        values = _filled(_stacked(columns, table), fill)
+        values = _filled(stacked(columns, table), fill)
         phases = DateFeatures().fit(values).phases_
         scaling, numbers = fit_scaling(features_of_dates(values, phases))
         return cls(columns, fill, phases, scaling, ranges_of(columns, table)), numbers
@@ -160,7 +131,7 @@ class DatePart(TablePart):
         return [1 + 2 * len(phases) for phases in self.phases]
 
     def transform(self, table: ColumnTable) -> np.ndarray:
-        values = _filled(_stacked(self.columns, table), self.fill)
+        values = _filled(stacked(self.columns, table), self.fill)
         return scaled(features_of_dates(values, self.phases), self.scaling)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -185,7 +156,7 @@ class MissingPart(TablePart):
         return [f"missingindicator_{name}" for name in self.columns]
 
     def transform(self, table: ColumnTable) -> np.ndarray:
-        return np.isnan(_stacked(self.columns, table)).astype(np.float64)
+        return np.isnan(stacked(self.columns, table)).astype(np.float64)
 
     def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         return _flags(self.columns, rows)
@@ -242,67 +213,6 @@ class LevelsPart(TablePart):
 
 
 @dataclass(frozen=True, eq=False)
-class TargetPart(TablePart):
-    """The mean of the target among the rows of a level, scaled.
-
-    Attributes
-    ----------
-    levels : list of ndarray of str
-        The levels of each column, in sorted order.
-    coverage : ndarray of shape (n_columns,)
-        As `coverage_of` returns it.
-    encodings : list of ndarray of float
-        The shrunken mean of the target for each level.
-    mean : float
-        The mean of the target, for every other level.
-    scaling : ndarray of shape (4, n_columns)
-        As `fit_scaling` returns it.
-    """
-
-    name: ClassVar[str] = "target"
-    levels: list[np.ndarray]
-    coverage: np.ndarray
-    encodings: list[np.ndarray]
-    mean: float
-    scaling: np.ndarray
-
-    @classmethod
-    def fit(
-        cls, columns: list[str], levels: list[np.ndarray], table: ColumnTable, y, random_state
-    ) -> tuple[TargetPart, np.ndarray]:
-        """Return the part, and cross-fitted numbers for the training rows."""
-        encoder = _target_encoder(levels, random_state)
-        strings = np.column_stack([table[name] for name in columns])
-        scaling, numbers = fit_scaling(encoder.fit_transform(strings, y))
-        part = cls(
-            columns,
-            levels,
-            coverage_of(columns, levels, table),
-            list(encoder.encodings_),
-            float(encoder.target_mean_),
-            scaling,
-        )
-        return part, numbers
-
-    def transform(self, table: ColumnTable) -> np.ndarray:
-        means = np.empty((len(table[self.columns[0]]), len(self.columns)))
-        for number, name in enumerate(self.columns):
-            codes = codes_of(table[name], self.levels[number])
-            # An unknown level has the code -1.
-            means[:, number] = np.append(self.encodings[number], self.mean)[codes]
-        return scaled(means, self.scaling)
-
-    def inverse(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        means = unscaled(rows, self.scaling).T
-        return {
-            name: levels[np.abs(known[None, :] - mean[:, None]).argmin(axis=1)]
-            for name, mean, known, levels in zip(
-                self.columns, means, self.encodings, self.levels, strict=True
-            )
-        }
-
-
-@dataclass(frozen=True, eq=False)
 class WordsPart(TablePart):
     """One number per word: 1 if the text has it.
 
@@ -349,7 +259,8 @@ class WordsPart(TablePart):
 PARTS = {
     part.name: part
     for part in (
-        *(NumericPart, BooleanPart, DatePart, MissingPart, LevelsPart, TargetPart, WordsPart),
+        *(NumericPart, BooleanPart, DatePart, MissingPart, StepsPart, LevelsPart, TargetPart),
+        WordsPart,
     )
 }
 
@@ -375,11 +286,6 @@ def names_out(parts: Sequence[TablePart]) -> list[str]:
     return names
 
 
-def _stacked(columns: list[str], table: ColumnTable) -> np.ndarray:
-    """Return the columns side by side, each contiguous: statistics run along columns."""
-    return np.vstack([table[name] for name in columns]).T
-
-
 def _flags(columns: list[str], rows: np.ndarray) -> dict[str, np.ndarray]:
     """Return the columns of truth values that stand for numbers between 0 and 1."""
     return dict(zip(columns, (rows > PRESENT).T, strict=True))
@@ -393,11 +299,3 @@ def _split_by_column(rows: np.ndarray, entries: list[np.ndarray]) -> list[np.nda
 
 def _filled(values: np.ndarray, fill: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), fill, values)
-
-
-def _target_encoder(levels: list[np.ndarray], random_state) -> TargetEncoder:
-    """Return an encoder whose folds depend on the random state in any version of scikit-learn."""
-    if "deprecated" in repr(signature(TargetEncoder).parameters["random_state"].default):
-        folds = StratifiedKFold(5, shuffle=True, random_state=random_state)
-        return TargetEncoder(categories=levels, target_type="binary", cv=folds)
-    return TargetEncoder(categories=levels, target_type="binary", random_state=random_state)

@@ -55,15 +55,17 @@ class KernelRankSVM(FullKernelClassifier):
     where f(x) = sum_i beta_i k(x_i, x) over all rows. A pair is a positive row i and a negative row
     j. With ``qid``, it is two rows of the same query where i has the higher grade. The weight of a
     pair is C_pair = C * (number of rows) / (number of pairs), which is C * l / (p * n) for two
-    classes, as in `SparseKernelAUC`. With weights w, these numbers are the sums of w_i and of
-    w_i w_j. C_pair is the C of the paper on sparse AUC maximisation, and twice the C of Kuo, Lee
-    and Lin. The label that sorts last is the positive class.
+    classes. With weights w, these numbers are the sums of w_i and of w_i w_j. The whole loss then
+    has the weight C * l, as in RankSVM, while in `SparseKernelAUC` its weight grows with the rarer
+    class only: the same C_pair is the C of `SparseKernelAUC` divided by l^2 / (p n). C_pair is the
+    C of the paper on sparse AUC maximisation, and twice the C of Kuo, Lee and Lin. The label that
+    sorts last is the positive class.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss against the regulariser. It does not depend on the number of rows. Good
-        values are between 0.1 and 100 for most data.
+        Weight of the loss against the regulariser, per row. Good values are between 0.1 and 100 for
+        balanced classes, and smaller for rare events.
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
         symmetric function that returns the kernel matrix of two blocks of rows.

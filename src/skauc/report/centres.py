@@ -147,10 +147,11 @@ def _undone(unwrapped: UnwrappedModel, model: Model, centre: np.ndarray) -> tupl
     scaling = model.scaling
     if scaling is not None:
         centre = scaling.rotate_back(centre[None])[0]
-    if scaling is not None and scaling.ranks is not None:
-        values = scaling.ranks.inverse(centre[None])
-        is_beyond = ~np.isclose(scaling.ranks.transform(values)[0], centre, rtol=1e-5, atol=1e-6)
-        source, centre = "Its values before the rank scaling.", values[0]
+    if scaling is not None and scaling.by_feature is not None:
+        values = scaling.by_feature.inverse(centre[None])
+        images = scaling.by_feature.transform(values)
+        is_beyond = ~np.isclose(images[0], centre, rtol=1e-5, atol=1e-6)
+        source, centre = "Its values before the scaling.", values[0]
         if is_beyond.any():
             beyond = (
                 f" It is outside the range of the training rows in "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.compiling import compiled_fast
 from skauc.solvers.parabola import parabola_minimum
 
 # Pairs of steps and gradient changes that are remembered.
@@ -17,13 +18,27 @@ _MOST_TRIALS = 10
 LEAST_CURVATURE = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """A step, the change of the gradient over it, and their inner product."""
+class Pairs:
+    """The last steps, the changes of the gradient over them, and their inner products.
 
-    step: np.ndarray
-    change: np.ndarray
-    curvature: float
+    The oldest pair is overwritten by the next one.
+    """
+
+    def __init__(self, size: int):
+        self.steps, self.changes = np.empty((2, N_PAIRS, size))
+        self.curvatures = np.empty(N_PAIRS)
+        self.n_seen = 0
+
+    def append(self, step: np.ndarray, change: np.ndarray, curvature: float) -> None:
+        """Remember a pair."""
+        place = self.n_seen % N_PAIRS
+        self.steps[place], self.changes[place] = step, change
+        self.curvatures[place] = curvature
+        self.n_seen += 1
+
+    def solve(self, gradient: np.ndarray) -> np.ndarray:
+        """Return the approximate inverse Hessian times the gradient."""
+        return _two_loops(gradient, self.steps, self.changes, self.curvatures, self.n_seen)
 
 
 class Descent:
@@ -35,7 +50,7 @@ class Descent:
     def __init__(self, start: np.ndarray):
         self.trial = start
         self.is_over = False
-        self._pairs: deque[Pair] = deque(maxlen=N_PAIRS)
+        self._pairs = Pairs(len(start))
         self._last: _Evaluated | None = None
         self._n_trials, self._length, self._slope = 0, 1.0, 0.0
         self._direction = np.zeros_like(start)
@@ -62,16 +77,22 @@ class Descent:
     def _start_from(self, point: _Evaluated) -> None:
         """Begin a step: find its direction, and try its full length first."""
         self._last, self._n_trials, self._length = point, 0, 1.0
-        self._direction = _direction(point.gradient, self._pairs)
+        self._direction = self._find_direction(point.gradient)
         self._slope = float(point.gradient @ self._direction)
         # Not >=, so that a slope that is not a number ends the descent too.
         self.is_over = not self._slope < 0
         self.trial = point.x + self._direction
 
+    def _find_direction(self, gradient: np.ndarray) -> np.ndarray:
+        """Return the step of L-BFGS; the first one has at most unit length."""
+        if not self._pairs.n_seen:
+            return -gradient / max(_norm(gradient), 1.0)
+        return -self._pairs.solve(gradient)
+
     def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
         curvature = float(step @ change)
-        if curvature > LEAST_CURVATURE * np.linalg.norm(step) * np.linalg.norm(change):
-            self._pairs.append(Pair(step, change, curvature))
+        if curvature > LEAST_CURVATURE * _norm(step) * _norm(change):
+            self._pairs.append(step, change, curvature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +104,42 @@ class _Evaluated:
     gradient: np.ndarray
 
 
-def _direction(gradient: np.ndarray, pairs: deque[Pair]) -> np.ndarray:
-    """Return minus the approximate inverse Hessian times the gradient: two loops over the pairs."""
-    direction = -gradient
-    if not pairs:
-        return direction / max(float(np.linalg.norm(gradient)), 1.0)
-    factors = []
-    for pair in reversed(pairs):
-        factor = float(pair.step @ direction) / pair.curvature
-        factors.append(factor)
-        direction = direction - factor * pair.change
-    last = pairs[-1]
-    direction *= last.curvature / float(last.change @ last.change)
-    for pair, factor in zip(pairs, reversed(factors), strict=True):
-        direction += (factor - float(pair.change @ direction) / pair.curvature) * pair.step
-    return direction
+@compiled_fast
+def _two_loops(gradient, steps, changes, curvatures, n_seen):
+    """Return the approximate inverse Hessian times the gradient: two loops over the pairs."""
+    n_pairs, n_all = min(n_seen, len(steps)), len(steps)
+    product, factors = gradient.copy(), np.empty(n_all)
+    for number in range(1, n_pairs + 1):
+        pair = (n_seen - number) % n_all
+        factors[pair] = _inner(steps[pair], product) / curvatures[pair]
+        _add_scaled(-factors[pair], changes[pair], product)
+    last = (n_seen - 1) % n_all
+    factor = curvatures[last] / _inner(changes[last], changes[last])
+    for j in range(len(product)):
+        product[j] *= factor
+    for number in range(n_pairs, 0, -1):
+        pair = (n_seen - number) % n_all
+        factor = factors[pair] - _inner(changes[pair], product) / curvatures[pair]
+        _add_scaled(factor, steps[pair], product)
+    return product
+
+
+@compiled_fast
+def _inner(first, second):
+    total = 0.0
+    for j in range(len(first)):
+        total += first[j] * second[j]
+    return total
+
+
+@compiled_fast
+def _add_scaled(factor, vector, out):
+    for j in range(len(out)):
+        out[j] += factor * vector[j]
+
+
+def _norm(vector: np.ndarray) -> float:
+    return math.sqrt(float(vector @ vector))
 
 
 def _shorter(length: float, value: float, slope: float, found: float) -> float:

@@ -22,6 +22,8 @@ SOLVERS = ("auto", "cholesky", "cg")
 CHOLESKY_SIZE = 1000
 
 SUFFICIENT_DECREASE = 1e-4
+# The smallest decrease, relative to the objective, that a step is worth.
+LEAST_PROMISE = 1e-14
 # A step is worth another evaluation if it becomes shorter by at least this factor.
 SHORTER = 0.9
 MOST_HALVINGS = 30
@@ -57,6 +59,12 @@ class NewtonObjective(Protocol):
     def derivatives(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient and the Hessian."""
 
+    def minimum(self, start: np.ndarray | Point, *, tol: float, max_iter: int) -> Minimum | None:
+        """Return what `Newton` finds if the objective has a faster way to it, None otherwise.
+
+        The step is `cholesky_step`, the search `halving_search`.
+        """
+
     def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
         """Return the Hessian times a vector."""
 
@@ -72,6 +80,34 @@ class Minimum:
 
     point: Point
     n_iter: int
+
+
+@dataclass(frozen=True)
+class Newton:
+    """`minimise` with a step, a tolerance, a number of iterations and a search."""
+
+    step: StepRule
+    tol: float
+    max_iter: int
+    search: SearchRule
+
+    def __call__(
+        self, objective: NewtonObjective, start: np.ndarray | Point, *, tol: float | None = None
+    ) -> Minimum:
+        """Minimise an objective, with another tolerance if there is one."""
+        tol = self.tol if tol is None else tol
+        if self.is_simple:
+            found = objective.minimum(start, tol=tol, max_iter=self.max_iter)
+            if found is not None:
+                return found
+        return minimise(
+            objective, start, self.step, tol=tol, max_iter=self.max_iter, search=self.search
+        )
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether the compiled functions of `skauc.solvers.few_rows` follow the same rules."""
+        return self.step is cholesky_step and self.search is halving_search
 
 
 def make_step(solver: str, size: int) -> StepRule:
@@ -107,7 +143,7 @@ def minimise(
     for n_iter in range(1, max_iter + 1):
         gradient, direction = step(objective, point)
         promised = -0.5 * float(gradient @ direction)
-        if promised <= 1e-14 * point.value:
+        if promised <= LEAST_PROMISE * point.value:
             return Minimum(point, n_iter)
         line = objective.direction(direction)
         length, point = search(objective, point, direction, line, slope=-2 * promised)

@@ -52,11 +52,10 @@ def solve_factored(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def inverse_lower(factor: np.ndarray) -> np.ndarray:
-    """Return L^-1."""
+    """Return L^-1. The factor must be zero above the diagonal."""
     if not len(factor):
         return np.zeros((0, 0))
     inverse, info = dtrtri(factor, lower=1)
     if info:
         raise LinAlgError("The factor has a zero on its diagonal.")
-    # LAPACK leaves what is above the diagonal as it was.
-    return np.tril(inverse)
+    return inverse

@@ -60,9 +60,11 @@ class SparseKernelAUC(PathClassifier):
         Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. "auto" adds
         it to RBF kernels. If there are more than 256 features, the linear part lies in the span of
         their 256 leading principal axes.
-    scaling : {None, "rank", "normal"}, default=None
-        Replace every dense feature by its standardised rank among the training rows ("rank") or by
-        the normal quantile of this rank ("normal"), which keeps more of the tails.
+    scaling : {None, "rank", "normal", "clip", "log"}, default=None
+        Replace every dense feature by its standardised rank among the training rows ("rank"), by
+        the normal quantile of this rank ("normal"), which keeps more of the tails, by its distance
+        from the median in interquartile ranges, bent smoothly so that it stays below 3 ("clip"), or
+        by its standardised value, after a logarithm if it is positive and skewed ("log").
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.
@@ -147,8 +149,8 @@ class SparseKernelAUC(PathClassifier):
     is_ridge_ : ndarray of shape (n_basis_,)
         Which centres are ridges.
     scaling_ : FeatureMap or None
-        How features are mapped before the kernel is evaluated: ``scaling_.ranks`` holds the maps
-        of ``scaling``, the columns of ``scaling_.axes`` hold the axes of ``rotate``.
+        How features are mapped before the kernel is evaluated: ``scaling_.by_feature`` holds the
+        maps of ``scaling``, the columns of ``scaling_.axes`` hold the axes of ``rotate``.
     feature_spread_ : ndarray of shape (n_features_in_,)
         Standard deviations of the features, after ``scaling``.
     feature_relevance_ : ndarray of shape (n_features_in_,)
@@ -197,8 +199,7 @@ class SparseKernelAUC(PathClassifier):
 
     A row of weight 2 counts as two rows, also in refinement. If there are more rows than
     candidates, or so many that samples are drawn, the random draws for weighted and for repeated
-    rows differ, and so do the models. The principal axes of more than 256 features ignore the
-    weights.
+    rows differ, and so do the models.
 
     References
     ----------
@@ -308,7 +309,7 @@ class SparseKernelAUC(PathClassifier):
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
             warn_if_far_from_zero(self.kernel, plan.mean, plan.spread, is_sparse=rows.is_sparse)
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
-            self.background_ = summarise(rows, getattr(plan.feature_map, "ranks", None))
+            self.background_ = summarise(rows, getattr(plan.feature_map, "by_feature", None))
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
             log = FitLog(self, plan.grown_sizes(), plan.most_steps, report)
             try:

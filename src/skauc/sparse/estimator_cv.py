@@ -65,7 +65,7 @@ class SparseKernelAUCCV(PathClassifier):
         Largest number of centres. Smaller sizes on the path are tried, too.
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries True and False.
-    scaling : {"auto", None, "rank", "normal"}, default="auto"
+    scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
     rotate : {"auto"} or bool, default="auto"
@@ -371,7 +371,7 @@ class SparseKernelAUCCV(PathClassifier):
         parameters = replace(search.base, **self.best_params_, selection=selection)
         plan, rows = make_plan(parameters, rows)
         self.classes_, self.feature_spread_ = rows.classes, plan.spread
-        self.background_ = summarise(search.rows, getattr(plan.feature_map, "ranks", None))
+        self.background_ = summarise(search.rows, getattr(plan.feature_map, "by_feature", None))
         try:
             path = fit_path(
                 rows,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.compiling import compiled
+from skauc.compiling import compiled, compiled_fast
 from skauc.engines.passes import Centres, Derivatives
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.solvers.newton import Point, factorise
@@ -78,7 +78,7 @@ class PoolModel:
         curvature = self.gram + self.loss[size:, size:] - cross.T @ cross
         slopes = self.slopes[size:] - cross.T @ gradient
         smallest = self.candidates.projection.smallest
-        return select_forward(curvature, slopes, self.gram.copy(), smallest, n_most)
+        return select_forward(curvature, slopes, self.gram, smallest, n_most)
 
     def addition(self, chosen: np.ndarray) -> tuple[Added, np.ndarray, float]:
         """Return the chosen centres, the Newton step with them, and its slope.
@@ -106,39 +106,61 @@ class PoolModel:
         return added, step, float(gradient @ step)
 
 
-@compiled
+@compiled_fast
 def select_forward(curvature, slopes, gram, smallest, n_most):
     """Choose candidates one by one by g^2 / T, eliminating each from ``T``, ``g`` and ``D``.
 
-    The arguments are overwritten. A candidate whose rest is no larger than ``smallest`` depends on
-    those before it and is not chosen.
+    A candidate whose rest is no larger than ``smallest`` depends on those before it and is not
+    chosen. Of ``T`` and ``D``, only the rows of the chosen candidates and the diagonals are brought
+    up to date.
     """
     n_all = len(slopes)
-    chosen = np.empty(min(n_most, n_all), np.int64)
-    is_free = np.ones(n_all, np.bool_)
-    for place in range(len(chosen)):
-        best, most = -1, 0.0
-        for q in range(n_all):
-            if is_free[q] and gram[q, q] > smallest[q]:
-                # The curvature is at least the squared norm of the rest, but for rounding. The
-                # smaller the rest, the larger the rounding error: it must not decide ties.
-                gain = slopes[q] ** 2 / (max(curvature[q, q], gram[q, q]) + smallest[q])
-                # Centres without a gain are chosen, too: the basis has the size that was asked for.
-                if best < 0 or gain > most * (1.0 + TIE):
-                    best, most = q, gain
+    n_most = min(n_most, n_all)
+    chosen, is_free, g = np.empty(n_most, np.int64), np.ones(n_all, np.bool_), slopes.copy()
+    T_rows, D_rows = np.empty((n_most, n_all)), np.empty((n_most, n_all))
+    T, D = np.empty(n_all), np.empty(n_all)
+    for q in range(n_all):
+        T[q], D[q] = curvature[q, q], gram[q, q]
+    for place in range(n_most):
+        best = _best_candidate(T, g, D, smallest, is_free)
         if best < 0:
             return chosen[:place]
         chosen[place] = best
         is_free[best] = False
-        pivot = max(curvature[best, best], gram[best, best])
-        slope = slopes[best]
+        pivot, rest, slope = max(T[best], D[best]), D[best], g[best]
+        T_row, D_row = T_rows[place], D_rows[place]
+        _eliminated_row(curvature[best], T_rows[:place], best, T_row)
+        _eliminated_row(gram[best], D_rows[:place], best, D_row)
         for q in range(n_all):
-            if is_free[q]:
-                factor = curvature[q, best] / pivot
-                slopes[q] -= factor * slope
-                for k in range(n_all):
-                    curvature[q, k] -= factor * curvature[best, k]
-                factor = gram[q, best] / gram[best, best]
-                for k in range(n_all):
-                    gram[q, k] -= factor * gram[best, k]
+            g[q] -= T_row[q] / pivot * slope
+            T[q] -= T_row[q] * T_row[q] / pivot
+            D[q] -= D_row[q] * D_row[q] / rest
+            T_row[q] /= np.sqrt(pivot)
+            D_row[q] /= np.sqrt(rest)
     return chosen
+
+
+@compiled
+def _best_candidate(T, g, D, smallest, is_free):
+    """Return the free and independent candidate of the largest gain, or -1."""
+    best, most = -1, 0.0
+    for q in range(len(g)):
+        if is_free[q] and D[q] > smallest[q]:
+            # The curvature is at least the squared norm of the rest, but for rounding. The
+            # smaller the rest, the larger the rounding error: it must not decide ties.
+            gain = g[q] ** 2 / (max(T[q], D[q]) + smallest[q])
+            # Centres without a gain are chosen, too: the basis has the size that was asked for.
+            if best < 0 or gain > most * (1.0 + TIE):
+                best, most = q, gain
+    return best
+
+
+@compiled_fast
+def _eliminated_row(row, before, best, out):
+    """Write a row of a matrix, from which those chosen before have been eliminated."""
+    for q in range(len(row)):
+        out[q] = row[q]
+    for r in range(len(before)):
+        factor = before[r, best]
+        for q in range(len(row)):
+            out[q] -= factor * before[r, q]

@@ -38,6 +38,7 @@ class Effort:
 
     ``gammas`` are multiples of gamma="scale". Folds are repeated below ``few_rows`` rows, because a
     single set of folds misleads on few rows. ``n_kept`` settings of a round go on to all folds.
+    ``rotations`` are the values of `rotate`.
     """
 
     Cs: tuple[float, ...]
@@ -47,6 +48,7 @@ class Effort:
     n_folds: int
     few_rows: int
     n_kept: int
+    rotations: tuple[bool, ...] = (False,)
 
 
 EFFORTS = {
@@ -60,12 +62,15 @@ EFFORTS = {
         5,
         2000,
         4,
+        (False, True),
     ),
 }
 SIZES = ("best", "small")
 # Rows of the rarer class from which on centres of other shapes are tried. On the development tables
 # with fewer, ridges lose .04 of AUC and local centres gain nothing (docs/results/development.md).
 ENOUGH_FOR_SHAPES = 200
+# Features up to which they are tried: each centre has as many numbers of its own.
+MOST_SHAPED_FEATURES = 128
 # Sets of folds if they are repeated.
 REPEATS = 2
 
@@ -117,7 +122,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         scaling: _resolved_gammas(search.gammas, effort, scale(scaling, rows)[1])
         for scaling in scalings
     }
-    rotations, shapes = _rotations(search, rows), _shapes(search, rows)
+    rotations, shapes = _rotations(search, effort, rows), _shapes(search, rows)
     linear_terms = _both(search.linear_term)
     first = Setting(
         scaling=scalings[0],
@@ -161,19 +166,19 @@ def _scalings(scaling, effort: Effort, rows: TrainingData) -> tuple:
     return (None,) if rows.is_sparse else effort.scalings
 
 
-def _rotations(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[bool, ...]:
+def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) -> tuple[bool, ...]:
     """Return whether to rotate; both only where axes take no more numbers than centres."""
     if not is_auto(search.rotate):
         return (bool(search.rotate),)
     is_plain = rows.is_sparse or rows.n_features > search.n_basis
-    return (False,) if is_plain or search.effort != "thorough" else (False, True)
+    return (False,) if is_plain else effort.rotations
 
 
 def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:
     """Return the shapes of centres to try; other ones need few features and many rows."""
     if not is_auto(search.shapes):
         return (search.shapes,)
-    is_plain = rows.is_sparse or rows.n_features > search.n_basis
+    is_plain = rows.is_sparse or rows.n_features > MOST_SHAPED_FEATURES
     is_plain = is_plain or min(class_counts(rows)) < ENOUGH_FOR_SHAPES
     return ("round",) if is_plain or not search.refine else SHAPES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from skauc.engines import Engine, Line, Product, State
 from skauc.engines.passes import Derivatives, Gradient, HessianProduct
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.solvers.newton import Point
+from skauc.solvers.few_rows import minimise_few
+from skauc.solvers.newton import Minimum, Point
 from skauc.validation import check_pair_weight
 
 
@@ -48,7 +50,7 @@ class Objective:
 
     def _point(self, weights: np.ndarray, state: State) -> Point:
         value = 0.5 * float(weights @ weights) + 0.5 * self.C_pair * state.loss
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             raise InvalidDataError(KERNEL_OVERFLOW)
         return Point(weights, value, state)
 
@@ -64,6 +66,22 @@ class Objective:
         hessian *= self.C_pair
         hessian.flat[:: len(hessian) + 1] += 1.0
         return point.weights + self.C_pair * gradient, hessian
+
+    def minimum(self, start: np.ndarray | Point, *, tol: float, max_iter: int) -> Minimum | None:
+        """Return the minimum in one call if there are few rows, else None."""
+        few = self.engine.few_rows
+        if few is None:
+            return None
+        if not isinstance(start, Point):
+            start = Point(start, 0.0, self.engine.at(start))
+        rows = few.columns_of(len(start.weights)), few.positive, few.weights
+        weights, value, scores, n_iter, is_fine = minimise_few(
+            *rows, self.C_pair, few.merged, start.weights, start.state.scores, tol, max_iter
+        )
+        if not is_fine:
+            return None
+        state = self.engine.step(None, scores, 1.0)
+        return Minimum(Point(weights, value, state), n_iter)
 
     def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
         """Return the generalised Hessian times a vector."""

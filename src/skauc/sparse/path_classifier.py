@@ -73,7 +73,11 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         """Return a fitted copy of the model that the path had at a size.
 
         If neither centres nor rows changed on the way (no refinement, no sample of rows), this is
-        the model of a fit of that size.
+        the model of a fit of that size. Otherwise it is a model on the way to the larger one: its
+        centres were refined by half as many steps, and its coefficients were fitted to a sample if
+        there are many rows. A fit with this ``n_basis`` takes less time than the larger fit and
+        gives a better model, so use `truncate` to see what a size costs. The repr of the copy
+        names the size that it was truncated from.
 
         Parameters
         ----------
@@ -101,4 +105,10 @@ class PathClassifier(CallbackMixin, RankingClassifier):
             )
         smaller = copy.copy(self)
         smaller.__dict__.update(path_attributes(self._models, self.path_, n_basis))
+        if n_basis < self.n_basis_:
+            smaller._truncated_from = self.n_basis_
         return smaller.set_params(n_basis=n_basis)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text, larger = super().__repr__(N_CHAR_MAX), getattr(self, "_truncated_from", None)
+        return text if larger is None else f"{text}  # truncated from {larger} centres"

@@ -25,11 +25,12 @@ from skauc.metrics.partial_area import check_corner, check_part
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import (
     SOLVERS,
+    Newton,
     halving_search,
     make_step,
-    minimise,
     parabola_search,
 )
+from skauc.sparse.finishing import FinishKept
 from skauc.sparse.sampling import (
     MOST_REFINED_ROWS,
     REFINED_ROWS,
@@ -248,6 +249,10 @@ class LinearTerm:
         """Return the coefficients of the features."""
         return self.scale * (weights if self.axes is None else self.axes @ weights)
 
+    def weights(self, coef: np.ndarray) -> np.ndarray:
+        """Return the weights of the columns for coefficients of the features."""
+        return (coef if self.axes is None else self.axes.T @ coef) / self.scale
+
     @classmethod
     def of(cls, data: TrainingData) -> LinearTerm:
         """Return the linear term for these rows."""
@@ -286,16 +291,16 @@ class Plan:
         sizes = partial(retraining_sizes, parameters.selection.retrain)
         is_sampled = self.sample_rows(held_out) is not None
         end: tuple[Stage, ...] = (MoveTo("all", parameters.n_basis),) if is_sampled else ()
+        end = (*end, Finish(), *((FinishKept(),) if parameters.early_stopping else ()))
         if not parameters.refine:
-            end = (*end, Finish()) if is_sampled else ()
-            return (Pursue(sizes(parameters.n_basis)), *end)
+            return (Pursue(sizes(parameters.n_basis)), *(end if is_sampled else ()))
         n_steps = parameters.refine
         *between, last = refined_sizes(parameters.n_basis)
         growth: list[Stage] = []
         for size in between:
             growth += [Pursue(sizes(size)), Refine(-(-n_steps // 2), grows=True)]
             growth += [MoveTo("hard", size, grows=True)] if is_sampled else []
-        return *growth, Pursue(sizes(last)), Refine(n_steps), *end, Finish()
+        return *growth, Pursue(sizes(last)), Refine(n_steps), *end
 
     def sample_rows(self, held_out: HeldOut) -> int | None:
         """Return how many rows centres are chosen and refined on; None for all rows."""
@@ -345,13 +350,12 @@ class Plan:
         check_part(parameters.max_fpr, parameters.min_tpr, held_out.learning)
         return held_out
 
-    def optimiser(self, capacity: int) -> Callable[..., Any]:
-        """Return ``minimise(objective, weights)`` with the solver of the parameters."""
+    def optimiser(self, capacity: int) -> Newton:
+        """Return Newton's method with the solver of the parameters."""
         selection = self.parameters.selection
         # The Hessian is that for fixed shares of the rows, see `skauc.losses.focus`.
         search = halving_search if self.parameters.focus.is_whole else parabola_search
-        return partial(
-            minimise,
+        return Newton(
             step=make_step(selection.solver, capacity),
             tol=self.parameters.tol,
             max_iter=selection.max_iter,

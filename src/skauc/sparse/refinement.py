@@ -20,15 +20,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.engines import Engine, OrthonormalColumns
-from skauc.engines.passes import KernelMoments, Moments, Ridges
+from skauc.engines import Engine, FewRows, OrthonormalColumns
+from skauc.engines.passes import Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, same_format
 from skauc.shaped_rbf import add_norm_derivatives
 from skauc.solvers.lbfgs import Descent
-from skauc.solvers.newton import Minimum, Point
+from skauc.solvers.newton import Minimum, Newton, Point
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
+from skauc.sparse.few_refinement import chain_rule, evaluate, exponents, powers_of
 from skauc.sparse.objective import Objective
 from skauc.sparse.shapes import Shape, ShapeDerivatives, ShapeVariables
 
@@ -60,7 +61,7 @@ def refine(
 
     ``on_step`` is called with the number of steps after every one.
     """
-    problem = _Problem(objective, basis, minimise, start)
+    problem = make_problem(objective, basis, minimise, start)
     descent, latest = Descent(problem.pack(start.shape)), start
     while latest.n_iter < n_steps and not descent.is_over:
         is_step = descent.tell(*problem(descent.trial))
@@ -100,11 +101,21 @@ class _Problem:
         return self.variables.unpack(theta)
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        self.accept(self.minimise(self.objective, self.place(theta)).point)
-        gradient = self.variables.gradient(theta, self._derivatives())
+        value, derivatives = self.evaluate(theta)
+        gradient = self.variables.gradient(theta, derivatives)
         moved = theta - self.rest
         penalty = self.ridge * moved
-        return self.point.value + 0.5 * float(penalty @ moved), gradient + penalty
+        return value + 0.5 * float(penalty @ moved), gradient + penalty
+
+    def evaluate(self, theta: np.ndarray) -> tuple[float, ShapeDerivatives]:
+        """Return the objective and its derivatives, without the penalty."""
+        self.accept(self.minimise(self.objective, self.place(theta)).point)
+        return self.point.value, self._derivatives()
+
+    @property
+    def gram_ridge(self) -> float:
+        """What is added to the diagonal of the Gram matrix, because free centres may meet."""
+        return self.objective.engine.precision**0.75
 
     def found(self, n_iter: int) -> Refined:
         """Return the last solution."""
@@ -132,51 +143,98 @@ class _Problem:
         self.coef = solve_upper(self.factor, kernel_part)
 
     def _factorise(self, kernel: Kernel, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the factor of the Gram matrix, and the matrix.
-
-        The diagonal is raised a little, because free centres may meet.
-        """
+        """Return the factor of the Gram matrix, and the matrix."""
         gram = kernel.gram(centres, kernel, centres)
         if not np.isfinite(gram).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
-        ridge = self.objective.engine.precision**0.75
         raised = gram.copy()
-        raised.flat[:: len(raised) + 1] += ridge
+        raised.flat[:: len(raised) + 1] += self.gram_ridge
         return cholesky_factor(raised), gram
 
     def _derivatives(self) -> ShapeDerivatives:
         """Return the derivatives of loss and regulariser by all centres and rows of the metric."""
-        shape, is_ridge = self.shape, self.variables.is_ridge
-        metric, ridges = self.variables.metric(shape), np.flatnonzero(is_ridge)
-        origin = shape.centres[~is_ridge if len(ridges) < len(is_ridge) else is_ridge].mean(axis=0)
-        moved = shape.centres - origin
-        offsets = np.einsum("kj,kj->k", metric[ridges], moved[ridges])
-        question = Moments(
-            len(self.point.weights),
-            origin,
-            self.factor,
-            self.coef,
-            Ridges(ridges, metric[ridges], offsets),
-        )
+        variables, coef, C_pair = self.variables, self.coef, self.objective.C_pair
+        metric, (origin, moved) = variables.metric(self.shape), variables.centred(self.shape)
+        ridges = variables.ridges(metric, moved)
+        question = Moments(len(self.point.weights), origin, self.factor, coef, ridges)
         moments = self.objective.engine.ask(question, self.point.state)
-        loss = _chain_rule(moments, metric, moved, is_ridge)
-        C_pair = self.objective.C_pair
-        by_centre, by_metric = C_pair * loss.by_centre, C_pair * loss.by_metric
-        products = np.where(is_ridge | is_ridge[:, None], 0.0, self.gram)
-        add_norm_derivatives(metric, moved, self.coef, products, by_centre, by_metric)
-        return ShapeDerivatives(by_centre, by_metric, C_pair * loss.by_shift)
+        by_centre, by_metric = np.empty(moved.shape), np.empty(moved.shape)
+        chain_rule(
+            moments.first,
+            moments.total,
+            moments.second,
+            metric,
+            moved,
+            variables.is_ridge,
+            C_pair,
+            by_centre,
+            by_metric,
+        )
+        add_norm_derivatives(metric, moved, coef, self._round_gram, by_centre, by_metric)
+        return ShapeDerivatives(by_centre, by_metric, 2 * C_pair * moments.total[ridges.places])
+
+    @property
+    def _round_gram(self) -> np.ndarray:
+        """The Gram matrix, with zeros in the rows and columns of ridges."""
+        is_ridge = self.variables.is_ridge
+        if not is_ridge.any():
+            return self.gram
+        return np.where(is_ridge | is_ridge[:, None], 0.0, self.gram)
 
 
-def _chain_rule(
-    moments: KernelMoments, metric: np.ndarray, centres: np.ndarray, is_ridge: np.ndarray
-) -> ShapeDerivatives:
-    """Turn moments into derivatives; ``centres`` are relative to the origin of the moments."""
-    first, total, second = moments.first, moments.total[:, None], moments.second
-    by_centre = 2 * metric**2 * (first - total * centres)
-    by_metric = -2 * metric**2 * (second - 2 * centres * first + total * centres**2)
-    # The moments of ridges have a factor u.
-    by_metric[is_ridge] = -2 * (first - total * centres)[is_ridge]
-    return ShapeDerivatives(by_centre, by_metric, 2 * moments.total[is_ridge])
+class _FewRowsProblem(_Problem):
+    """The same on few rows, in compiled calls; see `skauc.sparse.few_refinement`."""
+
+    def __init__(
+        self, objective: Objective, basis: Basis, minimise: Newton, start: Refined, rows: FewRows
+    ):
+        super().__init__(objective, basis, minimise, start)
+        self.rows, self.newton = rows, minimise
+        self.X = np.array(rows.X, dtype=np.float64, order="C")
+        self.origin = self.X.mean(axis=0)
+        self.powers = powers_of(self.X, self.origin)
+        self.linear_columns = rows.columns_of(len(start.linear))
+        self.gammas = basis.gammas(np.asarray(basis.widths))
+
+    def evaluate(self, theta: np.ndarray) -> tuple[float, ShapeDerivatives]:
+        """Return the objective and its derivatives; go the general way if there is difficulty."""
+        shape, rows, newton = self.unpack(theta), self.rows, self.newton
+        metric = self.variables.metric(shape)
+        values, is_near = exponents(self.X, shape.centres, metric, self.gammas)
+        if not is_near:
+            return super().evaluate(theta)
+        np.exp(values, out=values)
+        value, weights, coef, factor, by_centre, by_metric, is_fine = evaluate(
+            values,
+            self.gammas,
+            self.gram_ridge,
+            self.linear_columns,
+            rows.positive,
+            rows.weights,
+            rows.merged,
+            self.objective.C_pair,
+            self.linear,
+            self.coef,
+            newton.tol,
+            newton.max_iter,
+            self.powers,
+            metric,
+            shape.centres - self.origin,
+        )
+        if not is_fine:
+            return super().evaluate(theta)
+        self.shape, self.factor, self.coef = shape, factor, coef
+        self.linear = weights[: len(self.linear)]
+        return value, ShapeDerivatives(by_centre, by_metric, np.empty(0))
+
+
+def make_problem(objective: Objective, basis: Basis, minimise, start: Refined) -> _Problem:
+    """Return the problem of a refinement, for few rows if that is possible."""
+    rows = objective.engine.few_rows
+    is_simple = isinstance(minimise, Newton) and minimise.is_simple
+    if rows is None or not is_simple or start.shape.metric is not None:
+        return _Problem(objective, basis, minimise, start)
+    return _FewRowsProblem(objective, basis, minimise, start, rows)
 
 
 def solve_for_shape(

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.kernels import RBF, Kernel
+from skauc.engines.passes import Ridges
+from skauc.kernels import RBF, Kernel, as_rbf
 from skauc.shaped_rbf import ShapedRBF
 from skauc.sparse.basis import RIDGE, Basis
 from skauc.support import quiet_overflow
@@ -55,8 +56,10 @@ class Shape:
         with quiet_overflow(), np.errstate(divide="ignore"):
             grain = _ROUNDING / steepest
             decimals = np.clip(np.ceil(-np.log10(grain)), -300, 300).astype(int)
-            columns = zip(self.centres.T, decimals.tolist(), strict=True)
-            rounded = np.column_stack([np.round(column, places) for column, places in columns])
+            rounded = np.empty(self.centres.shape)
+            for places in set(decimals.tolist()):
+                columns = np.flatnonzero(decimals == places)
+                rounded[:, columns] = np.round(self.centres[:, columns], places)
             single = rounded.astype(np.float32).astype(np.float64)
         if metric is not None:
             # Scales that are too small for single precision stay as they are.
@@ -87,8 +90,9 @@ class ShapeVariables:
     def __init__(self, basis: Basis, start: Shape):
         widths = np.asarray(basis.widths)
         self.is_ridge = widths == RIDGE
-        self._gammas = basis.gammas(widths)
-        self._roots = np.sqrt(self._gammas[~self.is_ridge])[:, None]
+        gammas = basis.gammas(widths)
+        self._gamma = gammas if len(basis.kernels) > 1 else as_rbf(basis.kernels[0]).gamma
+        self._roots = np.sqrt(gammas[~self.is_ridge])[:, None]
         # Centres are in units of the width of the kernel.
         self._unit = 1.0 / (self._roots * start.scales)
         self._has_deviations = start.metric is not None
@@ -96,6 +100,7 @@ class ShapeVariables:
         self._lengths = np.linalg.norm(ridges, axis=1, keepdims=True)
         self._support = ridges != 0
         self._points = start.centres[self.is_ridge]
+        self._ends = np.cumsum(self._sizes).tolist()
 
     def metric(self, shape: Shape) -> np.ndarray:
         """Return one row of the metric per centre."""
@@ -103,11 +108,23 @@ class ShapeVariables:
             return shape.metric
         return self._roots * shape.scales
 
+    def centred(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean of the round centres, or of all, and the centres relative to it."""
+        round_ones = np.flatnonzero(~self.is_ridge)
+        origin = shape.centres[round_ones if len(round_ones) else slice(None)].mean(axis=0)
+        return origin, shape.centres - origin
+
+    def ridges(self, metric: np.ndarray, centres: np.ndarray) -> Ridges:
+        """Return which of the centres are ridges, and their directions and offsets."""
+        places = np.flatnonzero(self.is_ridge)
+        directions = metric[places]
+        return Ridges(places, directions, np.einsum("kj,kj->k", directions, centres[places]))
+
     def kernel(self, shape: Shape) -> Kernel:
         """Return the kernel of all centres."""
         if shape.metric is not None:
             return ShapedRBF(shape.metric, self.is_ridge)
-        return RBF(self._gammas, shape.scales)
+        return RBF(self._gamma, shape.scales)
 
     def pack(self, shape: Shape) -> np.ndarray:
         """Return a shape as one vector."""
@@ -140,19 +157,25 @@ class ShapeVariables:
     def gradient(self, theta: np.ndarray, derivatives: ShapeDerivatives) -> np.ndarray:
         """Return the derivatives by the vector."""
         _, logs, deviations, directions, shifts = self._split(theta)
-        is_ridge, by_shift = self.is_ridge, derivatives.by_shift[:, None]
-        by_log = derivatives.by_metric[~is_ridge]
-        # A ridge that turns moves its point, too: the shift stays as it is.
-        by_direction = derivatives.by_metric[is_ridge]
-        by_direction -= by_shift * self._moves(directions * self._lengths, shifts)
-        parts = (
-            derivatives.by_centre[~is_ridge] * self._unit,
+        by_log = derivatives.by_metric[~self.is_ridge]
+        parts = [
+            derivatives.by_centre[~self.is_ridge] * self._unit,
             by_log.sum(axis=0) * _is_inside(logs),
             self._by_deviation(by_log, deviations),
-            by_direction * self._lengths * self._support,
-            by_shift,
-        )
+        ]
+        if len(shifts):
+            parts += self._by_ridge(derivatives, directions, shifts)
         return np.concatenate([part.ravel() for part in parts])
+
+    def _by_ridge(
+        self, derivatives: ShapeDerivatives, directions: np.ndarray, shifts: np.ndarray
+    ) -> list[np.ndarray]:
+        """Return the derivatives by the directions and the shifts of ridges."""
+        by_shift = derivatives.by_shift[:, None]
+        # A ridge that turns moves its point, too: the shift stays as it is.
+        moves = self._moves(directions * self._lengths, shifts)
+        by_direction = derivatives.by_metric[self.is_ridge] - by_shift * moves
+        return [by_direction * self._lengths * self._support, by_shift]
 
     def rest(self, start: Shape) -> np.ndarray:
         """Return the vector that the penalty pulls to."""
@@ -173,11 +196,14 @@ class ShapeVariables:
 
     def _split(self, theta: np.ndarray) -> list[np.ndarray]:
         """Return the parts of a vector, each with the shape that it has in the table above."""
-        n_features = self._unit.shape[1]
-        *parts, shifts = np.split(theta, np.cumsum(self._sizes)[:-1])
-        centres, logs, deviations, directions = parts
-        rows = [part.reshape(-1, n_features) for part in (centres, deviations, directions)]
-        return [rows[0], logs, rows[1], rows[2], shifts]
+        shape, ends = (-1, self._unit.shape[1]), self._ends
+        return [
+            theta[: ends[0]].reshape(shape),
+            theta[ends[0] : ends[1]],
+            theta[ends[1] : ends[2]].reshape(shape),
+            theta[ends[2] : ends[3]].reshape(shape),
+            theta[ends[3] :],
+        ]
 
     @staticmethod
     def _moves(directions: np.ndarray, shifts: np.ndarray) -> np.ndarray:

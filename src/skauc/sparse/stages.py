@@ -6,6 +6,8 @@
 | `Refine` | changes the shape of the centres by a few steps of L-BFGS                         |
 | `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all    |
 | `Finish` | fits the coefficients once more, to all rows including those held out             |
+
+`skauc.sparse.finishing` does the same for a smaller model that early stopping keeps.
 """
 
 from __future__ import annotations
@@ -14,8 +16,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -85,7 +86,7 @@ class Workspace:
         # Rows that never count, because the caller tests on them.
         self.tested = validation
         self._capacity = plan.capacity(rows.n_rows)
-        self.minimise: Callable[..., Any] = plan.optimiser(self._capacity)
+        self.minimise = plan.optimiser(self._capacity)
         self._stack = ExitStack()
 
     def __enter__(self) -> Workspace:
@@ -218,12 +219,17 @@ class Workspace:
         models = {**state.models, size: model}
         return replace(state, models=models, records=(*before, record))
 
+    def linear_part(self, weights: np.ndarray, threshold: float) -> tuple[np.ndarray | None, float]:
+        """Return the linear coefficients of a model, and its intercept."""
+        linear = self.plan.linear
+        if linear is None:
+            return None, -threshold
+        coef = linear.coef(weights)
+        return coef, -threshold - float(coef @ linear.origin)
+
     def _model(self, state: FitState) -> Model:
-        basis, linear = state.basis, self.plan.linear
-        linear_coef, intercept = None, -state.threshold
-        if linear is not None:
-            linear_coef = linear.coef(state.weights[: basis.n_linear])
-            intercept -= float(linear_coef @ linear.origin)
+        basis, linear = state.basis, state.weights[: state.basis.n_linear]
+        linear_coef, intercept = self.linear_part(linear, state.threshold)
         return Model(
             kernel=basis.kernel(),
             centres=basis.centres,
@@ -288,7 +294,7 @@ class Refine:
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the refined state."""
         start = as_refined(state.basis, state.weights)
-        loosely = partial(work.minimise, tol=max(work.plan.parameters.tol, DESCENT_TOL))
+        loosely = replace(work.minimise, tol=max(work.plan.parameters.tol, DESCENT_TOL))
         before = work.path(state)
         found = refine(
             work.objective,

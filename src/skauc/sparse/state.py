@@ -89,6 +89,7 @@ def path_attributes(models: dict[int, Model], records: list[PathRecord], size: i
         "length_scales_": np.ones(n_features) if scales is None else 1.0 / scales,
         "metric_": getattr(model.kernel, "metric", None),
         "is_ridge_": getattr(model.kernel, "is_ridge", np.zeros(size, bool)),
+        "_truncated_from": None,
         "n_iter_": sum(record.n_iter for record in path),
         "path_": path,
         "_models": {n: models[n] for n in sorted(models) if n <= size},

@@ -49,7 +49,8 @@ class StructuralAUC(CallbackMixin, FullKernelClassifier):
         Weight of the loss against the regulariser. It does not depend on the number of rows. In the
         paper's problem with the plain hinge, the weight of a pair is C_paper = C * l / (p * n). In
         the problem of Joachims, 1/2 |w|^2 + C_joachims * xi, where xi is the mean hinge of a pair,
-        C_joachims = C * l.
+        C_joachims = C * l. The same C_pair is the C of `SparseKernelAUC` divided by l^2 / (p n), so
+        use smaller values for rare events.
     kernel : {"linear", "rbf", "laplacian", "polynomial"} or callable, default="linear"
         x.z, exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, or a
         function that returns the kernel matrix of two blocks of rows.

@@ -15,32 +15,8 @@ from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, KernelColumns, Rows, is_sparse
 from skauc.losses import pairs
-from skauc.scratch import ThreadScratch
+from skauc.scratch import CompiledScratch
 from skauc.support import row_slices, rows_per_block
-
-
-@compiled_fast
-def augment(rows, origin, roots, out):
-    """Write [x, |x|^2, 1] with x = roots * (row - origin): `ScratchArrays.augment` in one loop."""
-    n_features = rows.shape[1]
-    for i in range(rows.shape[0]):
-        square = out.dtype.type(0)
-        for j in range(n_features):
-            out[i, j] = (rows[i, j] - origin[j]) * roots[j]
-        # In a loop of its own, so that the order does not depend on the memory layout of the rows.
-        for j in range(n_features):
-            square += out[i, j] * out[i, j]
-        out[i, n_features] = square
-        out[i, n_features + 1] = 1
-
-
-class CompiledScratch(ThreadScratch):
-    """Scratch arrays; rows are augmented in one compiled loop."""
-
-    def augment(
-        self, rows: np.ndarray, origin: np.ndarray, roots: np.ndarray, out: np.ndarray
-    ) -> None:
-        augment(rows, origin, roots, out)
 
 
 class CPUBlock(Block):
@@ -61,11 +37,12 @@ class CPUBlock(Block):
         self.n_rows, self.n_features = X.shape
         self.threads, self.policy = threads, policy
         self.scratch = CompiledScratch()
+        self._prepared: tuple[Kernel, Rows, KernelColumns] | None = None
         self.weigh(*weightings)
 
     def with_columns(self, columns: np.ndarray | None) -> CPUBlock:
         other = copy.copy(self)
-        other.columns = columns
+        other.columns, other._prepared = columns, None
         return other
 
     def no_columns(self, capacity: int, dtype: np.dtype) -> np.ndarray:
@@ -89,6 +66,8 @@ class CPUBlock(Block):
 
     def run_matrix(self, task: pairs.Task, width: int) -> Iterator:
         """Run a pass over ``width`` numbers per row."""
+        if self.n_rows * width <= self.policy.matrix_block:
+            return self.threads.map(task, self.n_rows, self.n_rows)
         n_blocks = -(-self.n_rows * max(width, 1) // self.policy.matrix_block)
         n_tasks = min(self.policy.n_tasks(self.n_rows), n_blocks)
         return self.threads.map(task, self.n_rows, -(-self.n_rows // n_tasks))
@@ -96,6 +75,8 @@ class CPUBlock(Block):
     def cache_blocks(self, stop: int, width: int, start: int = 0) -> Iterator[slice]:
         """Cut a range of rows into slices whose blocks of ``width`` numbers fit the L2 cache."""
         block_rows = rows_per_block(2 * max(width, 1), self.policy.matrix_block)
+        if start < stop <= start + block_rows:
+            return iter((slice(start, stop),))
         return row_slices(stop, block_rows, start)
 
     def scratch_array(self, name: str, n_rows: int, width: int) -> np.ndarray:
@@ -120,8 +101,15 @@ class CPUBlock(Block):
     # -- columns and lines -------------------------------------------------------------------
 
     def kernel_columns(self, kernel: Kernel, centres: Rows) -> KernelColumns:
-        """Return the function that maps rows to the block k(row, centre)."""
-        return kernel.columns(centres, self.dtype, self.scratch)
+        """Return the function that maps rows to the block k(row, centre).
+
+        The last one is kept, because a pass and the one before it use the same centres.
+        """
+        last = self._prepared
+        if last is None or last[0] is not kernel or last[1] is not centres:
+            last = kernel, centres, kernel.columns(centres, self.dtype, self.scratch)
+            self._prepared = last
+        return last[2]
 
     def column(self, kernel: Kernel, centre: Rows) -> np.ndarray:
         out = np.empty(self.n_rows)

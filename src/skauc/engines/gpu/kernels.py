@@ -60,7 +60,7 @@ def _(kernel: RBF, centres, dtype, device):
     right, n_features = put(centred.right, device), centres.shape[1]
     precise = np.result_type(centred.origin, centred.right)
     origin = put(centred.origin.astype(precise), device)
-    roots = put(np.full(n_features, centred.root, precise), device)
+    roots = put(centred.roots.astype(precise), device)
 
     def block(rows: torch.Tensor) -> torch.Tensor:
         left = torch.ones((len(rows), n_features + 2), dtype=right.dtype, device=device)
@@ -74,11 +74,12 @@ def _(kernel: RBF, centres, dtype, device):
 
 def _by_differences(centred: CentredRBF, device: str) -> TensorColumns:
     origin = put(centred.origin, device, torch.float64)
-    root, ratios = (torch.as_tensor(part, device=device) for part in (centred.root, centred.ratios))
-    centres = put(centred.centres, device)
+    roots, ratios, centres = (
+        put(part, device) for part in (centred.roots, centred.ratios, centred.centres)
+    )
 
     def block(rows: torch.Tensor) -> torch.Tensor:
-        moved = (rows - origin) * root
+        moved = (rows - origin) * roots
         mode = "donot_use_mm_for_euclid_dist"
         return torch.cdist(moved, centres, compute_mode=mode).square_().mul_(-ratios).exp_()
 

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skauc.compiling import compiled_fast
-from skauc.engines.passes.base import Pass, Sums, alone
+from skauc.engines.passes.base import Pass, Sums, add_product, alone
 from skauc.engines.passes.state import sums_over_higher_cells
 from skauc.kernels import Kernel, Rows
+from skauc.losses import pairs
 
 if TYPE_CHECKING:
     import torch
@@ -56,7 +57,7 @@ class ColumnShift(Pass):
 
     def cpu(self, block: CPUBlock, given, *states) -> Iterator[Sums]:
         """Take the means of the first rows."""
-        first = slice(0, block.policy.shift_rows)
+        first = slice(0, block.policy.shifting_rows(block.dtype))
         means = block.columns[first, : self.n_columns].mean(axis=0)
         if self.candidates is not None:
             values = block.kernel_columns(self.candidates.kernel, self.candidates.rows)
@@ -65,7 +66,7 @@ class ColumnShift(Pass):
 
     def gpu(self, block: GPUBlock, given, *states) -> Iterator[Sums]:
         """Take the means of the first rows."""
-        first = slice(0, block.policy.shift_rows)
+        first = slice(0, block.policy.shifting_rows(block.dtype))
         means = block.fetch(block.columns[first, : self.n_columns].mean(dim=0))
         if self.candidates is not None:
             values = block.kernel_columns(self.candidates.kernel, self.candidates.rows)
@@ -90,34 +91,34 @@ class Derivatives(Pass):
 
     def cpu(self, block: CPUBlock, given: np.ndarray, state: CPUState) -> Iterator[Sums]:
         """Rows without a violating partner are not read."""
-        size, n_columns = self._size, self.n_columns
-        residual, cells, shift = state.residual, state.coarse, given.astype(block.dtype)
-        values_of = self._values_of(block)
+        size, values_of = self._size, self._values_of(block)
+        cells, shift = state.statistics.cells, given.astype(block.dtype, copy=False)
+        merged = pairs.coarsening(cells.n_cells, block.policy.coarse_cells)
 
         def accumulate(start, stop):
             gradient, squares = np.zeros(size), np.zeros((size, size))
-            sums = np.zeros((2, cells.n_cells, size))
-            curvature = state.curvature(start, stop)
-            active = start + np.flatnonzero((curvature != 0) | (residual[start:stop] != 0))
+            sums = np.zeros((2, ((cells.n_cells - 1) >> merged) + 1, size))
+            active, curvature = state.active(start, stop)
             for part in block.cache_blocks(len(active), size):
                 rows = active[part]
                 packed = block.scratch_array("packed", len(rows), size)
                 pack(
                     block.columns,
-                    n_columns,
+                    self.n_columns,
                     values_of(rows),
                     rows,
                     shift,
-                    curvature[rows - start],
-                    residual,
+                    curvature[part],
+                    state.residual,
                     block.positive,
                     state.weights,
                     cells.cell,
+                    merged,
                     gradient,
                     sums,
                     packed,
                 )
-                squares += packed.T @ packed
+                add_product(squares, packed, packed, is_first=part.start == 0)
             return gradient, squares, sums
 
         return block.run_matrix(accumulate, size)
@@ -173,7 +174,9 @@ class Derivatives(Pass):
         """Subtract the cross terms."""
         gradient, squares, by_cell = sums
         cross = by_cell[1].T @ sums_over_higher_cells(by_cell[0])
-        return gradient, squares - cross - cross.T
+        squares -= cross
+        squares -= cross.T
+        return gradient, squares
 
 
 @compiled_fast
@@ -188,6 +191,7 @@ def pack(
     positive,
     weights,
     cell,
+    merged,
     gradient,
     sums,
     packed,
@@ -195,20 +199,24 @@ def pack(
     """Add rows to the gradient and to their cells; store each row times its curvature's root.
 
     The columns of a row are ``columns[row]`` and then ``values``. The arrays ``values`` and
-    ``curvature`` hold only the rows of the block.
+    ``curvature`` hold only the rows of the block. Coarse cells are ``cell >> merged``.
     """
     n_values = values.shape[1]
+    slopes, shifts, others = gradient[n_columns:], shift[n_columns:], packed[:, n_columns:]
+    # Loops with one result each become vector instructions.
     for r in range(len(rows)):
         i = rows[r]
-        target = sums[1 if positive[i] else 0, cell[i]]
-        weight, slope, factor = weights[i], residual[i], np.sqrt(curvature[r])
+        slope, weight, root = residual[i], weights[i], np.sqrt(curvature[r])
+        target = sums[1 if positive[i] else 0, cell[i] >> merged]
         for k in range(n_columns):
             gradient[k] += slope * columns[i, k]
-            value = columns[i, k] - shift[k]
-            target[k] += weight * value
-            packed[r, k] = factor * value
+        for k in range(n_columns):
+            packed[r, k] = columns[i, k] - shift[k]
         for k in range(n_values):
-            gradient[n_columns + k] += slope * values[r, k]
-            value = values[r, k] - shift[n_columns + k]
-            target[n_columns + k] += weight * value
-            packed[r, n_columns + k] = factor * value
+            slopes[k] += slope * values[r, k]
+        for k in range(n_values):
+            others[r, k] = values[r, k] - shifts[k]
+        for k in range(n_columns + n_values):
+            target[k] += weight * packed[r, k]
+        for k in range(n_columns + n_values):
+            packed[r, k] *= root

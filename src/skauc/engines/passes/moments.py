@@ -6,8 +6,8 @@ With M_ik = r_i k(x_i, z_k) coef_k, residuals r and x relative to an origin, the
 
 For ridges M_ik has the factor u_ik = m_k.x_i - b_k besides. No kernel is evaluated: the last
 columns of the basis are Phi = K L^-T, with L the factor of the Gram matrix of the centres. Blocks
-return the sums of r phi x, r phi and r phi x^2, and finishing multiplies them by L. L does not mix
-ridges with other centres.
+return the sums of r phi [x, x^2, 1], and finishing multiplies them by L. L does not mix ridges with
+other centres.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skauc.compiling import compiled_fast
-from skauc.engines.passes.base import Pass, Sums, alone
+from skauc.engines.passes.base import Pass, Sums, add_product, alone
 
 if TYPE_CHECKING:
     from skauc.engines.blocks.cpu import CPUBlock
@@ -45,6 +45,10 @@ class Ridges:
     directions: np.ndarray
     offsets: np.ndarray
 
+    def cast(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the places, the directions as columns, and the offsets, in some precision."""
+        return self.places, self.directions.T.astype(dtype), self.offsets.astype(dtype)
+
 
 NO_RIDGES = Ridges(np.empty(0, np.int64), np.empty((0, 0)), np.empty(0))
 
@@ -62,26 +66,21 @@ class Moments(Pass):
     def cpu(self, block: CPUBlock, given, state: CPUState) -> Iterator[Sums]:
         """Rows without a residual are not read."""
         n_centres, n_features, residual = len(self.coef), block.n_features, state.residual
-        first_column, places = self.n_columns - n_centres, self.ridges.places
-        directions = self.ridges.directions.T.astype(block.dtype)
-        offsets = self.ridges.offsets.astype(block.dtype)
+        places, directions, offsets = self.ridges.cast(block.dtype)
 
         def accumulate(start, stop):
-            first, second = np.zeros((2, n_centres, n_features))
-            total = np.zeros(n_centres)
+            sums = np.zeros((n_centres, 2 * n_features + 1))
             active = start + np.flatnonzero(residual[start:stop])
-            for part in block.cache_blocks(len(active), n_centres + n_features):
+            for part in block.cache_blocks(len(active), n_centres + 2 * n_features + 1):
                 rows = active[part]
                 packed = block.scratch_array("packed", len(rows), n_centres)
-                moved = block.scratch_array("moved", len(rows), n_features)
-                pack_rows(*block.dense_rows(rows), self.origin, moved)
-                pack_slopes(block.columns, first_column, rows, residual, packed)
+                powers = block.scratch_array("moved", len(rows), 2 * n_features + 1)
+                pack_powers(*block.dense_rows(rows), self.origin, powers)
+                pack_slopes(block.columns, self.n_columns - n_centres, rows, residual, packed)
                 if len(places):
-                    packed[:, places] *= moved @ directions - offsets
-                add_up(packed, total)
-                first += packed.T @ moved
-                second += packed.T @ np.square(moved, out=moved)
-            return first, total, second
+                    packed[:, places] *= powers[:, :n_features] @ directions - offsets
+                add_product(sums, packed, powers, is_first=part.start == 0)
+            return (sums,)
 
         return block.run_matrix(accumulate, n_centres + 2 * n_features)
 
@@ -105,14 +104,14 @@ class Moments(Pass):
                 slopes[:, places] *= moved @ directions - offsets
             right = torch.cat((moved, moved.square(), torch.ones_like(moved[:, :1])), dim=1)
             sums += transposed_product(slopes, right, segment)
-        first, second, total = np.split(block.fetch(sums), [n_features, 2 * n_features], axis=1)
-        return alone(first, total[:, 0], second)
+        return alone(block.fetch(sums))
 
     def finish(self, sums: Sums, given) -> KernelMoments:
         """Turn sums over Phi into sums over K = Phi L^T."""
-        first, total, second = (self.factor @ each for each in sums)
-        coef = self.coef[:, None]
-        return KernelMoments(self.origin, first * coef, total * self.coef, second * coef)
+        moments = (self.coef[:, None] * self.factor) @ sums[0]
+        n_features = len(self.origin)
+        first, second = moments[:, :n_features], moments[:, n_features:-1]
+        return KernelMoments(self.origin, first, moments[:, -1], second)
 
 
 @compiled_fast
@@ -125,16 +124,12 @@ def pack_slopes(columns, first, rows, residual, packed):
 
 
 @compiled_fast
-def add_up(packed, total):
-    """Add the sums of columns, in double precision."""
-    for r in range(packed.shape[0]):
-        for k in range(packed.shape[1]):
-            total[k] += packed[r, k]
-
-
-@compiled_fast
-def pack_rows(X, rows, origin, packed):
-    """Store rows relative to an origin."""
+def pack_powers(X, rows, origin, powers):
+    """Store x, x^2 and 1 for each row, with x relative to an origin."""
+    n_features = len(origin)
     for r in range(len(rows)):
-        for j in range(len(origin)):
-            packed[r, j] = X[rows[r], j] - origin[j]
+        for j in range(n_features):
+            powers[r, j] = X[rows[r], j] - origin[j]
+        for j in range(n_features):
+            powers[r, n_features + j] = powers[r, j] * powers[r, j]
+        powers[r, 2 * n_features] = 1

@@ -87,24 +87,38 @@ class CPUState(BlockState):
         cells = self.statistics.cells.coarsen(self.block.policy.coarse_cells)
         return replace(cells, cell=cells.cell.astype(np.int16))
 
-    @cached_property
-    def _partners(self) -> np.ndarray:
-        return self.statistics.partner_weights(self.block.policy.coarse_cells)
+    @property
+    def _merged(self) -> int:
+        """How often pairs of cells are merged to coarse cells."""
+        return pairs.coarsening(self.statistics.cells.n_cells, self.block.policy.coarse_cells)
 
     def curvature(self, start: int, stop: int) -> np.ndarray:
         """Return the curvature of a range of rows, by the coarse cells."""
-        block = self.block
-        return _curvatures(
-            self._partners, self.coarse.cell, block.positive, self.weights, start, stop
+        statistics = self.statistics
+        return pairs.curvatures(
+            statistics.cells.cell,
+            self._merged,
+            statistics.negatives_above,
+            statistics.positives_below,
+            self.block.positive,
+            self.weights,
+            start,
+            stop,
         )
+
+    def active(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of a range that have a residual or a curvature, and their curvature."""
+        return _active(self.curvature(start, stop), self.residual, start)
 
 
 @compiled
-def _curvatures(partners, cell, positive, weights, start, stop):
-    out = np.empty(stop - start)
-    for i in range(start, stop):
-        out[i - start] = weights[i] * partners[1 if positive[i] else 0, cell[i]]
-    return out
+def _active(curvature, residual, start):
+    rows, curvatures, n = np.empty(len(curvature), np.int64), np.empty(len(curvature)), 0
+    for i in range(len(curvature)):
+        if curvature[i] != 0.0 or residual[start + i] != 0.0:
+            rows[n], curvatures[n] = start + i, curvature[i]
+            n += 1
+    return rows[:n], curvatures[:n]
 
 
 class GPUState(BlockState):
@@ -136,7 +150,7 @@ class GPUState(BlockState):
 
     @cached_property
     def _partners(self) -> torch.Tensor:
-        """`PairStatistics.partner_weights`."""
+        """The weight of the violating partners of a row, by its class and coarse cell."""
         import torch
 
         n_cells, statistics = self.statistics.cells.n_cells, self.statistics
@@ -227,16 +241,17 @@ class FindState:
         """
         if not np.isfinite(scores).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
-        weights = block.weights
+        weights, positive = block.weights, block.positive
         if block.dtype == np.float64:
-            cells = pairs.sorted_cells(scores, block.positive)
-        else:
-            cells = pairs.binned_cells(scores, block.positive, run=block.run)
+            weights = focus.of_rows(scores, positive, weights)
+            statistics = pairs.sorted_statistics(scores, positive, weights)
+            return CPUState(block, scores, statistics, weights)
+        cells = pairs.binned_cells(scores, positive, run=block.run)
         if cells.are_ranks:
-            weights, focus = focus.of_rows(scores, block.positive, weights), WHOLE
-        moments = pairs.score_moments(scores, block.positive, weights, cells, block.run)
+            weights, focus = focus.of_rows(scores, positive, weights), WHOLE
+        moments = pairs.score_moments(scores, positive, weights, cells, block.run)
         statistics = pairs.statistics_of(cells, np.asarray(sum(moments)), focus)
-        weights = pairs.focused_weights(statistics, block.positive, weights, block.run)
+        weights = pairs.focused_weights(statistics, positive, weights, block.run)
         return CPUState(block, scores, statistics, weights)
 
     @staticmethod

@@ -32,6 +32,10 @@ const blocks = {
       z.push(Math.sin(angle), Math.cos(angle));
     }
   },
+  steps({ column, edges, values, missing }, row, z) {
+    const place = edges.findIndex((edge) => row[column] <= edge);
+    z.push(Number.isNaN(row[column]) ? missing : values.at(place));
+  },
   levels: ({ column }, row, z) =>
     program.columns[column].levels.forEach((level) => z.push(+(level === row[column]))),
   codes({ column, values, other }, row, z) {
@@ -49,6 +53,11 @@ const stages = {
   fill: ({ values }, x, i) => (Number.isNaN(x) ? values[i] : x),
   affine: ({ shift, scale }, x, i) => (x - shift[i]) / scale[i],
   arcsinh: (stage, x) => Math.asinh(x),
+  clip({ limit, farthest }, x) {
+    const near = Math.min(Math.max(x, -farthest), farthest);
+    return near / Math.sqrt(1 + (near / limit) ** 2);
+  },
+  log: ({ chosen, least, offset }, x, i) => (chosen[i] ? Math.log(Math.max(x, least[i]) + offset[i]) : x),
   ranks: ({ curves }, x, i) => interpolate(curves[i], x),
 };
 

@@ -1,0 +1,335 @@
+"""Maps of each feature on its own: ranks, a smooth clip, logarithms.
+
+A kernel compares rows by distance, so a feature with a few huge values hides the others. Ranks are
+a monotone map per feature and do not depend on units or tails, which is much of the advantage that
+trees have over kernels on raw tables. A smooth clip and logarithms keep more of the distances.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from skauc.data.sampling import HashOrder
+from skauc.data.statistics import feature_statistics
+from skauc.data.training import TrainingData, WeightedRows
+from skauc.support import cached_property, quiet_overflow
+
+# Number of knots of each feature's map.
+N_KNOTS = 100
+# Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
+# all rows has knots among its other values.
+VALUE_SHARE = 0.25
+# Values that are no further apart than this many neighbouring floats are the same.
+_SAME = 16
+# Number of rows that scalings and axes are computed from.
+DECIDING_ROWS = 100_000
+# The smooth clip bends values to less than this many widths from the middle.
+CLIP_LIMIT = 3.0
+# Values further from the middle than this many widths count as this far.
+FARTHEST = 1000.0
+# Logarithms are taken of features that are more skewed than this.
+LEAST_SKEWNESS = 1.0
+# A logarithm must leave less than this part of the skewness. Two distinct values keep all of it.
+_LESS_SKEWED = 0.9
+# The share of the positive values below the offset of a feature that has zeros.
+_OFFSET_SHARE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class RankScaling:
+    """Piecewise linear maps from values to standardised mid-ranks, one per feature.
+
+    ``knots[:, j]`` holds the knots of feature j in increasing order; the last knot is repeated
+    where there are fewer distinct ones. ``half_steps[:, j]`` holds their mid-ranks, as integers in
+    half steps between quantiles. The images ``levels[:, j]`` are the shares of rows at these
+    mid-ranks (``word`` "rank") or the normal quantiles there ("normal"), minus ``mean[j]`` and
+    divided by ``deviation[j]``. A map is constant before the first and after the last knot.
+    """
+
+    knots: np.ndarray
+    half_steps: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    word: str = "rank"
+
+    @classmethod
+    def of(cls, data: TrainingData, word: str) -> RankScaling:
+        """Return the maps for weighted rows; ``word`` is "rank" or "normal"."""
+        X, weights = deciding_rows(data)
+        maps = [_mid_ranks(column, weights) for column in X.T]
+        knots, half_steps = (np.stack(part, axis=1) for part in zip(*maps, strict=True))
+        n_features = X.shape[1]
+        raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), word)
+        mean, variance = feature_statistics(WeightedRows(raw.transform(X), weights))
+        return cls(knots, half_steps, mean, np.sqrt(np.where(variance > 0, variance, 1.0)), word)
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers of the maps."""
+        return {"knots": self.knots, "levels": self.levels}
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """The images of the knots."""
+        return (_SPREADS[self.word](len(self.knots))[self.half_steps] - self.mean) / self.deviation
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the images of the rows, in the dtype of the rows."""
+        images = np.empty(X.shape, dtype=X.dtype)
+        for column, knots, levels, image in zip(
+            X.T, self.knots.T, self.levels.T, images.T, strict=True
+        ):
+            image[:] = _interpolate(column, knots, levels)
+        return images
+
+    def inverse(self, images: np.ndarray) -> np.ndarray:
+        """Return values that have these images, clipped to the range of the knots."""
+        columns = zip(np.asarray(images).T, self.levels.T, self.knots.T, strict=True)
+        return np.stack([_interpolate(*column) for column in columns], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClipScaling:
+    """A smooth clip, u / sqrt(1 + (u / 3)^2) of u = (x - middle) / width.
+
+    ``middle`` is the median and ``width`` the interquartile range. If half of the values are equal,
+    it is the median distance of the others. No image is further than 3 from zero. They are not
+    standardised, so a value that is rare is not far from the others.
+    """
+
+    middle: np.ndarray
+    width: np.ndarray
+    word: ClassVar[str] = "clip"
+
+    @classmethod
+    def of(cls, data: TrainingData, word: str) -> ClipScaling:
+        """Return the maps for weighted rows."""
+        X, weights = deciding_rows(data)
+        maps = np.array([_middle_and_width(column, weights) for column in X.T])
+        return cls(*np.ascontiguousarray(maps.T))
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers of the maps, one per feature in each array."""
+        return {"middle": self.middle, "width": self.width}
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the images of the rows, in the dtype of the rows."""
+        images = np.empty(X.shape, dtype=X.dtype)
+        for column, image, *numbers in zip(X.T, images.T, *self.parts.values(), strict=True):
+            middle, width = numbers
+            with quiet_overflow():
+                u = np.clip(column / width - middle / width, -FARTHEST, FARTHEST)
+            image[:] = u / np.sqrt(1.0 + (u / CLIP_LIMIT) ** 2)
+        return images
+
+    def inverse(self, images: np.ndarray) -> np.ndarray:
+        """Return values that have these images, at most 1,000 widths from the middle."""
+        farthest = FARTHEST / math.hypot(1.0, FARTHEST / CLIP_LIMIT)
+        bent = np.clip(images, -farthest, farthest)
+        with quiet_overflow():
+            return self.middle + self.width * bent / np.sqrt(1.0 - (bent / CLIP_LIMIT) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class LogScaling:
+    """Standardised features, after the logarithm of those that are positive and skewed.
+
+    A feature with ``is_log`` becomes log(max(x, least) + offset), with its least training value.
+    The offset is zero if all training values are positive, and a small positive value if some are
+    zero.
+    """
+
+    is_log: np.ndarray
+    least: np.ndarray
+    offset: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    word: ClassVar[str] = "log"
+
+    @classmethod
+    def of(cls, data: TrainingData, word: str) -> LogScaling:
+        """Return the maps for weighted rows."""
+        X, weights = deciding_rows(data)
+        X, weights = X[weights > 0], weights[weights > 0]
+        least = X.min(axis=0)
+        offset = np.array([_offset(column, weights) for column in X.T])
+        is_log = np.array([_needs_log(*each, weights) for each in zip(X.T, offset, strict=True)])
+        least, offset = np.where(is_log, least, 0.0), np.where(is_log, offset, 0.0)
+        raw = cls(is_log, least, offset, np.zeros(len(least)), np.ones(len(least)))
+        moments = [_mean_and_deviation(column, weights) for column in raw.transform(X).T]
+        return cls(is_log, least, offset, *np.array(moments).T)
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers of the maps, one per feature in each array."""
+        return {
+            "is_log": self.is_log,
+            "least": self.least,
+            "offset": self.offset,
+            "mean": self.mean,
+            "deviation": self.deviation,
+        }
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the images of the rows, in the dtype of the rows."""
+        images = np.empty(X.shape, dtype=X.dtype)
+        for column, image, *numbers in zip(X.T, images.T, *self.parts.values(), strict=True):
+            is_log, least, offset, mean, deviation = numbers
+            values = np.log(np.maximum(column, least) + offset) if is_log else column
+            image[:] = values / deviation - mean / deviation
+        return images
+
+    def inverse(self, images: np.ndarray) -> np.ndarray:
+        """Return values that have these images, not below the least value of a logarithm."""
+        with quiet_overflow():
+            values = np.asarray(images) * self.deviation + self.mean
+            powers = np.exp(np.where(self.is_log, values, 0.0)) - self.offset
+        most = np.finfo(np.float64).max
+        return np.where(self.is_log, np.clip(powers, self.least, most), values)
+
+
+Scaling: TypeAlias = RankScaling | ClipScaling | LogScaling
+_SCALINGS: dict[str, type[Scaling]] = {
+    "rank": RankScaling,
+    "normal": RankScaling,
+    "clip": ClipScaling,
+    "log": LogScaling,
+}
+SCALINGS = (None, *_SCALINGS)
+
+
+def make_scaling(word: str, data: TrainingData) -> Scaling:
+    """Return the maps of a scaling for weighted, dense rows."""
+    return _SCALINGS[word].of(data, word)
+
+
+def deciding_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Return up to `DECIDING_ROWS` rows, a stratified sample of more, and their weights."""
+    order = HashOrder(data, seed=0)
+    share = min(DECIDING_ROWS / sum(order.counts), 1.0)
+    negative, positive = (math.ceil(share * count) for count in order.counts)
+    rows = data.take(order.between((0, 0), (negative, positive)))
+    return np.asarray(rows.X, dtype=np.float64), rows.weights
+
+
+def _shares(n_knots: int) -> np.ndarray:
+    """Return the share of rows below each half step between quantiles."""
+    return np.arange(2 * n_knots - 1) / (2 * (n_knots - 1))
+
+
+@cache
+def _normal_quantiles(n_knots: int) -> np.ndarray:
+    """Return the normal quantile at each half step; the ends stay finite."""
+    quantile = NormalDist().inv_cdf
+    return np.array([quantile((step + 1) / (2 * n_knots)) for step in range(2 * n_knots - 1)])
+
+
+_SPREADS: dict[str, Callable[[int], np.ndarray]] = {"rank": _shares, "normal": _normal_quantiles}
+
+
+def _interpolate(values: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return `np.interp` of the values, also where the slope between two knots overflows."""
+    images = np.interp(values, knots, levels)
+    lost = np.flatnonzero(~np.isfinite(images))
+    if len(lost):
+        after = np.searchsorted(knots, values[lost], side="right")
+        low, high = knots[after - 1], knots[after]
+        share = (values[lost] - low) / (high - low)
+        images[lost] = (1.0 - share) * levels[after - 1] + share * levels[after]
+    return images
+
+
+def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct knots at the quantiles of a feature, and twice their mean position.
+
+    The quantiles are those of a mixture: `VALUE_SHARE` of the mass is spread evenly over the
+    distinct values, the rest over the rows.
+    """
+    distinct, number = np.unique(column, return_inverse=True)
+    of_value = np.bincount(number, weights)
+    distinct, of_value = distinct[of_value > 0], of_value[of_value > 0]
+    mass = (1 - VALUE_SHARE) * of_value / of_value.sum() + VALUE_SHARE / len(distinct)
+    ends = np.cumsum(mass)
+    quantiles = np.linspace(0.0, 1.0, N_KNOTS)
+    places = np.searchsorted(ends, quantiles * ends[-1], side="left")
+    values = distinct[np.minimum(places, len(distinct) - 1)]
+    # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
+    # Errors are as large as those of usual values, also where a value is near zero. The spacing of
+    # the largest numbers is infinite.
+    sizes = np.minimum(np.abs(values), np.finfo(np.float64).max / 2)
+    greatest = np.maximum(np.maximum(sizes[1:], sizes[:-1]), np.median(sizes))
+    nearest = np.spacing(greatest)
+    with quiet_overflow():
+        is_new = np.diff(values) > _SAME * nearest
+    values = values[np.maximum.accumulate(np.where(np.append(True, is_new), np.arange(N_KNOTS), 0))]
+    distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
+    half_steps = (2 * first + counts - 1).astype(np.uint8)
+    padding = (0, N_KNOTS - len(distinct))
+    return np.pad(distinct, padding, mode="edge"), np.pad(half_steps, padding, mode="edge")
+
+
+def _weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: list[float]) -> np.ndarray:
+    """Return the least values with at least these shares of the weight at or below them."""
+    order = np.argsort(values, kind="stable")
+    ends = np.cumsum(weights[order])
+    places = np.searchsorted(ends, np.array(shares) * ends[-1] * (1 - 1e-12), side="left")
+    return values[order][np.minimum(places, len(order) - 1)]
+
+
+def _middle_and_width(column: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the median, and the interquartile range or the median distance of other values."""
+    low, middle, high = _weighted_quantiles(column, weights, [0.25, 0.5, 0.75])
+    largest = np.finfo(np.float64).max
+    with quiet_overflow():
+        width = min(high - low, largest)
+        noise = _SAME * np.spacing(min(max(abs(low), abs(high)), largest / 2))
+        if width > noise:
+            return middle, width
+        apart = np.minimum(np.abs(column - middle), largest)
+    others = (apart > noise) & (weights > 0)
+    if not others.any():
+        return middle, 1.0
+    return middle, _weighted_quantiles(apart[others], weights[others], [0.5])[0]
+
+
+def _offset(column: np.ndarray, weights: np.ndarray) -> float:
+    """Return what is added before the logarithm: zero if all values are positive."""
+    positive = column > 0
+    if positive.all() or not positive.any():
+        return 0.0
+    return _weighted_quantiles(column[positive], weights[positive], [_OFFSET_SHARE])[0]
+
+
+def _needs_log(column: np.ndarray, offset: float, weights: np.ndarray) -> bool:
+    """Tell whether a feature is not negative, skewed, and clearly less so as a logarithm."""
+    # The sum of the largest numbers and the offset overflows.
+    if column.min() < 0 or not 0 < column.max() < np.finfo(np.float64).max / 2:
+        return False
+    before, after = (_skewness(each, weights) for each in (column, np.log(column + offset)))
+    return before > LEAST_SKEWNESS and abs(after) < _LESS_SKEWED * before
+
+
+def _skewness(column: np.ndarray, weights: np.ndarray) -> float:
+    mean, deviation = _mean_and_deviation(column, weights)
+    standard = column / deviation - mean / deviation
+    return float(np.average(standard**3, weights=weights))
+
+
+def _mean_and_deviation(column: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the weighted mean and standard deviation of a feature, 1 if it is constant.
+
+    The values are divided by the largest first, because their squares may overflow.
+    """
+    unit = max(float(np.abs(column).max()), np.finfo(np.float64).tiny)
+    mean = np.average(column / unit, weights=weights)
+    deviation = np.sqrt(np.average((column / unit - mean) ** 2, weights=weights))
+    noise = _SAME * np.finfo(np.float64).eps
+    return mean * unit, deviation * unit if deviation > noise else 1.0
