@@ -26,7 +26,7 @@ def make_rows(n_rows, n_features):
 
 
 def afford(n_rows, n_features, settings=DEFAULTS):
-    grid = SearchGrid(settings, (1.0,))
+    grid = SearchGrid(settings, (1.0,), (1.0,))
     return affordable(grid, Parameters(), make_rows(n_rows, n_features)).settings
 
 

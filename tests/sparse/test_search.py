@@ -7,10 +7,11 @@ from sklearn.datasets import make_moons
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
+from skauc.sparse.grid import EFFORTS
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import score_job
 from skauc.sparse.search import Scores, Search, best_mean, corrected_mean, smallest
-from skauc.sparse.settings import Setting
+from skauc.sparse.settings import SearchGrid, Setting
 
 X, y = make_moons(120, noise=0.3, random_state=0)
 SMALL = {
@@ -243,3 +244,20 @@ def test_shapes_are_tried_if_both_classes_have_rows_enough():
         SparseKernelAUCCV(**small).fit(*rows).cv_results_["param_shapes"] for rows in (few, many)
     )
     assert [set(shapes) for shapes in tried] == [{"round"}, {"round", "local", "ridge"}]
+
+
+def test_cs_beyond_the_usual_ones_are_tried_while_the_best_is_at_an_end():
+    """Stripes without noise ask for a large C."""
+    rows = np.random.default_rng(0).uniform(-3, 3, size=(300, 2))
+    changes = {"Cs": None, "gammas": [1.0], "n_basis": 32, "refine": False, "cv": 3}
+    search = SparseKernelAUCCV(**(SMALL | changes), random_state=0)
+    search.fit(rows, np.sin(3 * rows[:, 0]) > 0)
+    usual, tried = EFFORTS["default"].Cs, set(search.cv_results_["param_C"])
+    assert search.best_params_["C"] == max(usual)
+    assert tried == {*usual, 312.5}
+
+
+def test_given_cs_are_not_extended():
+    grid = SearchGrid((), (1.0, 2.0), (1.0, 2.0))
+    assert grid.beyond(2.0, {1.0, 2.0}) is None
+    assert grid.near(2.0) == [1.0]

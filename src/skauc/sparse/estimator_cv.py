@@ -57,7 +57,8 @@ class SparseKernelAUCCV(PathClassifier):
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try; None tries 0.1, 0.5, 2.5, 12.5 and 62.5.
+        Values of C to try; None tries 0.1, 0.5, 2.5, 12.5 and 62.5, and values beyond them if the
+        best one is the first or the last.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
         of numbers for several widths at once. None tries "scale" and 0.3 times as much.

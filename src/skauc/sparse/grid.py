@@ -36,12 +36,14 @@ if TYPE_CHECKING:
 class Effort:
     """How much a search tries.
 
-    ``gammas`` are multiples of gamma="scale". Folds are repeated below ``few_rows`` rows, because a
+    ``further`` are tried while the best C is at an end of ``Cs``. ``gammas`` are multiples of
+    gamma="scale". Folds are repeated below ``few_rows`` rows, because a
     single set of folds misleads on few rows. ``n_kept`` settings of a round go on to all folds.
     ``rotations`` are the values of `rotate`.
     """
 
     Cs: tuple[float, ...]
+    further: tuple[float, ...]
     gammas: tuple[float, ...]
     scalings: tuple[str | None, ...]
     changes: bool
@@ -51,11 +53,14 @@ class Effort:
     rotations: tuple[bool, ...] = (False,)
 
 
+_USUAL_CS = (0.1, 0.5, 2.5, 12.5, 62.5)
+_FURTHER = (0.004, 0.02, 312.5, 1562.5, 7812.5)
 EFFORTS = {
-    "quick": Effort((0.1, 0.5, 5.0), (1.0,), ("normal",), False, 3, 0, 1),
-    "default": Effort((0.1, 0.5, 2.5, 12.5, 62.5), (1.0, 0.3), ("normal", None), True, 5, 200, 2),
+    "quick": Effort((0.1, 0.5, 5.0), (), (1.0,), ("normal",), False, 3, 0, 1),
+    "default": Effort(_USUAL_CS, _FURTHER, (1.0, 0.3), ("normal", None), True, 5, 200, 2),
     "thorough": Effort(
-        (0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 300.0),
+        _USUAL_CS,
+        _FURTHER,
         (1.0, 0.1, 0.3, 3.0),
         ("normal", None, "rank"),
         True,
@@ -116,7 +121,7 @@ def check_search(search: SparseKernelAUCCV) -> None:
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
     effort = EFFORTS[search.effort]
-    Cs = effort.Cs if search.Cs is None else tuple(np.sort(np.atleast_1d(search.Cs)).tolist())
+    Cs, ladder = _ladder(search, effort)
     scalings = _scalings(search.scaling, effort, rows)
     gammas = {
         scaling: _resolved_gammas(search.gammas, effort, scale(scaling, rows)[1])
@@ -144,9 +149,19 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         ]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
         changes += [{"linear_term": linear} for linear in linear_terms[1:]]
-    grid = SearchGrid(tuple(replace(first, **change) for change in changes), Cs)
+    grid = SearchGrid(tuple(replace(first, **change) for change in changes), Cs, ladder)
     is_here = isinstance(rows, TrainingData) and rows.device is None
     return affordable(grid, base, rows) if is_here else grid
+
+
+def _ladder(
+    search: SparseKernelAUCCV, effort: Effort
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the Cs to try at first, and all Cs that may be tried."""
+    if search.Cs is None:
+        return effort.Cs, tuple(sorted(effort.Cs + effort.further))
+    Cs = tuple(np.unique(np.atleast_1d(search.Cs)).tolist())
+    return Cs, Cs
 
 
 def is_auto(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 The search starts from one structure, the default of `SparseKernelAUC` with normal scores, and goes
 
-- "C": try every C with it,
+- "C": try every C with it, and Cs beyond them while the best one is at an end,
 - "structure": change one thing at a time, with the best C: scaling, axes, width, linear term,
 - "C again": try the neighbouring Cs with the best structure, if it is another one.
 
@@ -216,6 +216,7 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
     """Try all Cs with the first structure, the other structures, and the Cs near the best."""
     first = grid.settings[0]
     scores = compare_settings(search, "C", [replace(first, C=C) for C in grid.Cs], NO_SCORES)
+    scores = _search_further(search, grid, scores)
     if search.is_over():
         return scores
     best = _best(search, scores)
@@ -225,16 +226,27 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
         return scores
     best = _best(search, scores)
     if not best.has_structure_of(first):
-        middle = grid.Cs.index(best.C)
-        near = [C for C in grid.Cs[max(middle - 1, 0) : middle + 2] if C != best.C]
-        n_basis = search.base.n_basis
-        again = [replace(best, C=C, n_basis=n_basis) for C in near]
+        again = [replace(best, C=C, n_basis=first.n_basis) for C in grid.near(best.C)]
         scores = compare_settings(search, "C again", again, scores)
     return scores
 
 
+def _search_further(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
+    """Try Cs beyond those of the grid while the best one is at an end."""
+    tried = set(grid.Cs)
+    while not search.is_over():
+        best = _best(search, scores)
+        C = grid.beyond(best.C, tried)
+        if C is None:
+            break
+        tried.add(C)
+        further = replace(grid.settings[0], C=C)
+        scores = compare_settings(search, "C", [further], scores)
+    return scores
+
+
 def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
-    """Return an upper bound of the number of jobs of each stage."""
+    """Return the number of jobs of each stage, if the best C is not at an end of the grid."""
     n_first, n_folds = search.n_first, len(search.folds)
 
     def count(n_settings: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 
@@ -45,7 +46,20 @@ class Setting:
 
 @dataclass(frozen=True)
 class SearchGrid:
-    """What is searched: structures, the first one to start from, and the Cs in ascending order."""
+    """What is searched: structures, the first one to start from, and the Cs in ascending order.
+
+    ``ladder`` has more Cs, to which the search goes on if the best C is the first or the last one.
+    """
 
     settings: tuple[Setting, ...]
     Cs: tuple[float, ...]
+    ladder: tuple[float, ...]
+
+    def near(self, C: float) -> list[float]:
+        """Return the Cs next to one."""
+        place = self.ladder.index(C)
+        return [near for near in self.ladder[max(place - 1, 0) : place + 2] if near != C]
+
+    def beyond(self, best: float, tried: Collection[float]) -> float | None:
+        """Return the C to try after the best one, or None if its neighbours were tried."""
+        return next((C for C in self.near(best) if C not in tried), None)
