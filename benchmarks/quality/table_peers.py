@@ -94,7 +94,9 @@ def _as_strings(X):
     if isinstance(X, np.ndarray):
         return X
     columns = X.select_dtypes("category").columns
-    return X.assign(**{name: X[name].astype(str) for name in columns})
+    return X.assign(
+        **{name: X[name].astype(object).fillna("missing").astype(str) for name in columns}
+    )
 
 
 class _WithCategories:
@@ -335,6 +337,7 @@ def summarise(lines: list[dict]) -> list[dict]:
     )
     sizes = np.array([[by[t][n][0]["bytes"] or np.nan for n in names_] for t in common])
     ranks = (-auc).argsort(axis=1).argsort(axis=1) + 1
+    ours = auc[:, names_.index(OURS)]
     rows = [
         {
             "name": name,
@@ -342,8 +345,8 @@ def summarise(lines: list[dict]) -> list[dict]:
             "auc": auc[:, i].mean(),
             "rank": ranks[:, i].mean(),
             "near": np.mean(auc[:, i] >= auc.max(axis=1) - NEAR),
-            "difference": (auc[:, i] - auc[:, 0]).mean(),
-            "error": (auc[:, i] - auc[:, 0]).std(ddof=1) / np.sqrt(len(common)),
+            "difference": (auc[:, i] - ours).mean(),
+            "error": (auc[:, i] - ours).std(ddof=1) / np.sqrt(len(common)),
             "seconds": np.median(seconds[:, i]),
             "bytes": np.nanmedian(sizes[:, i]),
         }
