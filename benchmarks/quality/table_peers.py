@@ -94,7 +94,9 @@ def _as_strings(X):
     if isinstance(X, np.ndarray):
         return X
     columns = X.select_dtypes("category").columns
-    return X.assign(**{name: X[name].astype(str) for name in columns})
+    return X.assign(
+        **{name: X[name].astype(object).fillna("missing").astype(str) for name in columns}
+    )
 
 
 class _WithCategories:
