@@ -28,8 +28,8 @@ def minimise_few(
     """Minimise 1/2 |w|^2 + C_pair/2 * loss(columns w), starting from ``start`` and its scores.
 
     Coarse cells are ``cell >> merged``. ``shifted`` and ``curved`` are room for as many numbers as
-    there are columns. Return the weights, the objective, the scores, the number
-    of iterations, and whether all went well.
+    there are columns. Return the weights, the objective, the scores, the number of iterations, and
+    whether all went well.
     """
     w, was_small = start, False
     pairs = statistics_by_rank(scores, positive, weights)
@@ -90,26 +90,23 @@ def derivatives(columns, shifted, curved, scores, pairs, positive, weights, C_pa
 def curved_rows(x, cell, merged, curvature, positive, weights, curved):
     """Write A: one sweep for the positives, from the highest cell, and one for the negatives."""
     order, ends = _by_cell(cell, merged)
-    _sweep(x, order, ends, curvature, positive, weights, True, curved)
-    _sweep(x, order, ends, curvature, positive, weights, False, curved)
-
-
-@compiled_fast
-def _sweep(x, order, ends, curvature, positive, weights, side, curved):
     size = x.shape[1]
-    total = np.zeros(size)
-    for step in range(len(ends) - 1):
-        c = len(ends) - 2 - step if side else step
-        for place in range(ends[c], ends[c + 1]):
-            i = order[place]
-            if positive[i] == side:
-                for k in range(size):
-                    curved[i, k] = curvature[i] * x[i, k] - weights[i] * total[k]
-        for place in range(ends[c], ends[c + 1]):
-            i = order[place]
-            if positive[i] != side:
-                for k in range(size):
-                    total[k] += weights[i] * x[i, k]
+    total = np.empty(size)
+    for sweep in range(2):
+        for k in range(size):
+            total[k] = 0.0
+        for step in range(len(ends) - 1):
+            c = len(ends) - 2 - step if sweep == 0 else step
+            for place in range(ends[c], ends[c + 1]):
+                i = order[place]
+                if positive[i] == (sweep == 0):
+                    for k in range(size):
+                        curved[i, k] = curvature[i] * x[i, k] - weights[i] * total[k]
+            for place in range(ends[c], ends[c + 1]):
+                i = order[place]
+                if positive[i] != (sweep == 0):
+                    for k in range(size):
+                        total[k] += weights[i] * x[i, k]
 
 
 @compiled

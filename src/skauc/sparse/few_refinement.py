@@ -12,7 +12,6 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
-from skauc.losses.pairs import residuals, statistics_by_rank
 from skauc.solvers.few_rows import (
     factorise_in_place,
     inverse_of,
@@ -110,9 +109,7 @@ def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, c
 
 
 @compiled_fast
-def shape_derivatives(
-    weights, scores, positive, row_weights, C_pair, powers, gram, factor, columns, metric, centres
-):
+def shape_derivatives(weights, residual, C_pair, powers, gram, factor, columns, metric, centres):
     """Return the coefficients, and the derivatives by the centres and by the log of the metric.
 
     ``weights`` are those of the columns of the centres, which are overwritten. ``centres`` are
@@ -120,7 +117,7 @@ def shape_derivatives(
     """
     coef = solve_upper_few(factor, weights)
     by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
-    first, second, total = _moments(columns, scores, positive, row_weights, powers, factor, coef)
+    first, second, total = _moments(columns, residual, powers, factor, coef)
     is_ridge = np.zeros(len(coef), np.bool_)
     chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
     _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric)
@@ -139,17 +136,15 @@ def _gram(values, gammas):
 
 
 @compiled_fast
-def _moments(columns, scores, positive, weights, powers, factor, coef):
+def _moments(columns, residual, powers, factor, coef):
     """Return the sums of `skauc.engines.passes.moments`: first, second and total.
 
     The columns are multiplied by the residuals in place.
     """
-    cell, above, below, _, origin = statistics_by_rank(scores, positive, weights)
-    slopes = residuals(scores, origin, positive, weights, cell, above, below)
     n_centres, n_features = len(coef), (powers.shape[1] - 1) // 2
-    for i in range(len(slopes)):
+    for i in range(len(residual)):
         for k in range(n_centres):
-            columns[i, k] *= slopes[i]
+            columns[i, k] *= residual[i]
     left = np.empty(factor.shape)
     for i in range(n_centres):
         for k in range(n_centres):

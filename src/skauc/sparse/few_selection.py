@@ -11,7 +11,6 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.engines import FewRows
-from skauc.losses.pairs import curvatures, residuals, statistics_by_rank
 from skauc.solvers.few_rows import (
     curved_rows,
     factorise_in_place,
@@ -39,7 +38,9 @@ def select_from_few(
     raw, rests, curved = (rows.room(name, len(candidates)) for name in ("raw", "rests", "curved"))
     np.subtract(values, np.matmul(columns, coordinates, out=raw), out=raw)
     gram = candidates.gram() - coordinates.T @ coordinates
-    of_rows = point.state.scores, rows.positive, rows.weights, rows.merged
+    state = point.state
+    curvature, cell = state.curvature(0, len(rows.positive)), state.statistics.cells.cell
+    of_rows = state.residual, curvature, cell, rows.positive, rows.weights, rows.merged
     room = rows.room("shifted", size), rows.room("curved basis", size), rests, curved
     hessian, mixed, gradient, slopes = _derivatives(
         columns, raw, *of_rows, C_pair, point.weights, *room
@@ -66,17 +67,27 @@ def select_from_few(
 
 @compiled_fast
 def _derivatives(
-    columns, raw, scores, positive, weights, merged, C_pair, w, x, curved_x, rests, curved
+    columns,
+    raw,
+    residual,
+    curvature,
+    cell,
+    positive,
+    weights,
+    merged,
+    C_pair,
+    w,
+    x,
+    curved_x,
+    rests,
+    curved,
 ):
     """Return the Hessian over the basis, that of candidates by basis, and both gradients.
 
     The columns of the basis and of the candidates, ``raw``, are written without a constant to ``x``
     and ``rests``, and times the Hessian of the loss by the scores to the arrays named curved.
     """
-    cell, above, below, _, origin = statistics_by_rank(scores, positive, weights)
-    residual = residuals(scores, origin, positive, weights, cell, above, below)
     gradient, slopes = transposed_product(columns, residual), transposed_product(raw, residual)
-    curvature = curvatures(cell, merged, above, below, positive, weights, 0, len(cell))
     # The loss ignores constants. Without them, the Hessian suffers no cancellation.
     without_constant(columns, x)
     without_constant(raw, rests)

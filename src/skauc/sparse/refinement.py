@@ -24,6 +24,7 @@ from skauc.engines import Engine, FewRows, OrthonormalColumns
 from skauc.engines.passes import Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, same_format
+from skauc.losses.pairs import residual, sorted_statistics
 from skauc.shaped_rbf import add_norm_derivatives
 from skauc.solvers.few_rows import minimise_few
 from skauc.solvers.lbfgs import Descent
@@ -244,12 +245,13 @@ class _FewRowsProblem(_Problem):
         )
         if not is_fine:
             return super().evaluate(theta)
-        self.linear, own_weights = np.split(weights, [len(self.linear)])
+        of_rows = scores, rows.positive, rows.weights
+        slopes = residual(sorted_statistics(*of_rows), *of_rows)
+        n_linear = len(self.linear)
+        self.linear, own_weights = weights[:n_linear], weights[n_linear:]
         self.coef, by_centre, by_metric = shape_derivatives(
             own_weights,
-            scores,
-            rows.positive,
-            rows.weights,
+            slopes,
             self.objective.C_pair,
             self.powers,
             gram,
