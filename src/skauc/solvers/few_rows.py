@@ -78,7 +78,7 @@ def derivatives(columns, shifted, curved, scores, pairs, positive, weights, C_pa
         gradient[k] = w[k] + C_pair * gradient[k]
     curvature = curvatures(cell, merged, above, below, positive, weights, 0, len(cell))
     curved_rows(shifted, cell, merged, curvature, positive, weights, curved)
-    hessian = np.dot(shifted.T, curved)
+    hessian = transposed_times(shifted, curved, np.empty((len(w), len(w))))
     for k in range(len(w)):
         for j in range(len(w)):
             hessian[k, j] *= C_pair
@@ -150,6 +150,21 @@ def _objective(w, C_pair, loss):
     return 0.5 * inner(w, w) + 0.5 * C_pair * loss
 
 
+# Every place that calls np.dot takes long to compile, so there are only two of them.
+@compiled_fast
+def times(left, right, out):
+    """Write the product of two matrices, and return it."""
+    np.dot(left, right, out)
+    return out
+
+
+@compiled_fast
+def transposed_times(left, right, out):
+    """Write left^T right, and return it."""
+    np.dot(left.T, right, out)
+    return out
+
+
 @compiled_fast
 def product(columns, vector):
     """Return columns times a vector."""
@@ -218,17 +233,17 @@ def solve_lower_into(factor, right, out):
 
 
 @compiled_fast
-def inverse_of(factor):
-    """Return L^-1."""
+def transposed_inverse_of(factor):
+    """Return L^-T."""
     size = len(factor)
     inverse = np.zeros((size, size))
     for i in range(size):
-        for j in range(i):
-            for k in range(j + 1):
-                inverse[i, k] -= factor[i, j] * inverse[j, k]
-        for k in range(i):
-            inverse[i, k] /= factor[i, i]
-        inverse[i, i] = 1.0 / factor[i, i]
+        inverse[i, i] = 1.0
+        for j in range(i, size):
+            total = inverse[i, j]
+            for k in range(i, j):
+                total -= factor[j, k] * inverse[i, k]
+            inverse[i, j] = total / factor[j, j]
     return inverse
 
 

@@ -14,9 +14,11 @@ from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
 from skauc.solvers.few_rows import (
     factorise_in_place,
-    inverse_of,
     product,
     solve_upper_few,
+    times,
+    transposed_inverse_of,
+    transposed_times,
 )
 
 
@@ -43,7 +45,7 @@ def exponents(X, centres, metric, gammas, left, out):
         right[n_features, k] = -ratio
         right[n_features + 1, k] = -ratio * z[n_features]
         is_near = is_near and z[n_features] <= FLOAT64_REACH
-    np.dot(left, right, out)
+    times(left, right, out)
     return is_near
 
 
@@ -92,7 +94,7 @@ def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, c
         factor[k, k] += ridge
     if not factorise_in_place(factor):
         return gram, factor, start, start, False
-    np.dot(values[:n_rows], inverse_of(factor).T, kernel_columns)
+    times(values[:n_rows], transposed_inverse_of(factor), kernel_columns)
     for i in range(n_rows):
         for k in range(n_linear):
             columns[i, k] = linear_columns[i, k]
@@ -149,7 +151,8 @@ def _moments(columns, residual, powers, factor, coef):
     for i in range(n_centres):
         for k in range(n_centres):
             left[i, k] = coef[i] * factor[i, k]
-    sums = np.dot(left, np.dot(columns.T, powers))
+    shape = n_centres, powers.shape[1]
+    sums = times(left, transposed_times(columns, powers, np.empty(shape)), np.empty(shape))
     return sums[:, :n_features], sums[:, n_features:-1], sums[:, -1]
 
 
@@ -166,7 +169,8 @@ def _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric):
             products[i, k] = coef[i] * coef[k] * gram[i, k]
         products[i, i] = 0.0
     n_features = metric.shape[1]
-    sums = np.dot(products, powers_of(centres, np.zeros(n_features)))
+    powers = powers_of(centres, np.zeros(n_features))
+    sums = times(products, powers, np.empty(powers.shape))
     for k in range(len(coef)):
         total = sums[k, 2 * n_features]
         for j in range(n_features):

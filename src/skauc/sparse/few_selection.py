@@ -15,11 +15,13 @@ from skauc.solvers.few_rows import (
     curved_rows,
     factorise_in_place,
     inner,
-    inverse_of,
     solve_few,
     solve_lower_few,
     solve_lower_into,
+    times,
+    transposed_inverse_of,
     transposed_product,
+    transposed_times,
     without_constant,
 )
 from skauc.solvers.newton import Point
@@ -93,7 +95,8 @@ def _derivatives(
     without_constant(raw, rests)
     curved_rows(x, cell, merged, curvature, positive, weights, curved_x)
     curved_rows(rests, cell, merged, curvature, positive, weights, curved)
-    hessian, mixed = np.dot(x.T, curved_x), np.dot(rests.T, curved_x)
+    hessian = transposed_times(x, curved_x, np.empty((len(w), len(w))))
+    mixed = transposed_times(rests, curved_x, np.empty((len(slopes), len(w))))
     for k in range(len(w)):
         gradient[k] = w[k] + C_pair * gradient[k]
         for j in range(len(w)):
@@ -186,8 +189,10 @@ def _addition(hessian, mixed, gradient, slopes, gram, products, chosen):
             factor[i, k], block[i, k] = gram[chosen[i], chosen[k]], products[i, chosen[k]]
     if not factorise_in_place(factor):
         return factor, slope, 0.0, False
-    inverse = inverse_of(factor)
-    own, block = np.dot(inverse, own), np.dot(np.dot(inverse, block), inverse.T)
+    # The inverse is upper triangular.
+    inverse = transposed_inverse_of(factor)
+    own = transposed_times(inverse, own, np.empty(own.shape))
+    block = transposed_times(inverse, times(block, inverse, np.empty(block.shape)), block.copy())
     for i in range(size):
         slope[i] = gradient[i]
         for k in range(i + 1):
@@ -200,7 +205,7 @@ def _addition(hessian, mixed, gradient, slopes, gram, products, chosen):
         extended[size + i, size + i] += 1.0
         slope[size + i] = 0.0
         for k in range(i + 1):
-            slope[size + i] += inverse[i, k] * slopes[chosen[k]]
+            slope[size + i] += inverse[k, i] * slopes[chosen[k]]
     if not factorise_in_place(extended):
         return factor, slope, 0.0, False
     step = solve_few(extended, slope)
