@@ -16,7 +16,7 @@ from skauc.support import quiet_overflow, row_slices, rows_per_block
 _AXES_ROWS = 4000
 # Subspace iterations for principal axes, how many more vectors they carry than are wanted, and the
 # smallest square of a singular value relative to the largest.
-_N_ITERATIONS = 3
+_N_ITERATIONS = 2
 _MORE_VECTORS = 10
 _SMALLEST_SQUARE = 1e-10
 # Numbers per block of rows: one megabyte in float64.
@@ -67,8 +67,9 @@ def _leading_vectors(A, n_vectors: int) -> np.ndarray:
     of singular values that are zero but for rounding errors are left out.
     """
     n_start = min(n_vectors + _MORE_VECTORS, *A.shape)
-    start = np.random.RandomState(0).normal(size=(A.shape[1], n_start))
-    images = A @ start.astype(A.dtype)
+    start = np.random.default_rng(0).random((A.shape[1], n_start), dtype=A.dtype)
+    start -= 0.5
+    images = A @ start
     for _ in range(_N_ITERATIONS):
         spanning = linalg.qr(images, mode="economic")[0]
         images = A @ (A.T @ spanning)

@@ -384,9 +384,17 @@ class Plan:
 
 
 @quiet_overflow()
-def make_plan(parameters: Parameters, rows: TrainingData) -> tuple[Plan, TrainingData]:
-    """Return the plan for these rows, and the rows as the kernel sees them."""
-    feature_map, rows = scale(parameters.scaling, rows)
+def make_plan(
+    parameters: Parameters, rows: TrainingData, scaled: FeatureMap | None = None
+) -> tuple[Plan, TrainingData]:
+    """Return the plan for these rows, and the rows as the kernel sees them.
+
+    ``scaled`` is the map of ``parameters.scaling`` if it is known already.
+    """
+    if scaled is None:
+        feature_map, rows = scale(parameters.scaling, rows)
+    else:
+        feature_map, rows = scaled, rows.transformed(scaled.transform)
     mean, variance = feature_statistics(rows)
     # A rotation must not change the widths, so they are resolved before it.
     gammas = resolve_gammas(parameters.gamma, parameters.kernel, rows)
