@@ -48,7 +48,7 @@ def minimise_few(
             return w, value, scores, n_iter, True
         if not np.isfinite(promised):
             return w, value, scores, n_iter, False
-        line = product(columns, direction)
+        line = weigh_columns(columns, direction)
         length, is_found = 1.0, False
         for _ in range(MOST_HALVINGS):
             trial, moved = _moved(w, length, direction), _moved(scores, length, line)
@@ -73,7 +73,7 @@ def derivatives(columns, shifted, curved, scores, pairs, positive, weights, C_pa
     """Return the gradient and the Hessian of the objective."""
     cell, above, below, _, origin = pairs
     residual = residuals(scores, origin, positive, weights, cell, above, below)
-    gradient = transposed_product(columns, residual)
+    gradient = add_up_rows(columns, residual)
     for k in range(len(w)):
         gradient[k] = w[k] + C_pair * gradient[k]
     curvature = curvatures(cell, merged, above, below, positive, weights, 0, len(cell))
@@ -166,7 +166,7 @@ def transposed_times(left, right, out):
 
 
 @compiled_fast
-def product(columns, vector):
+def weigh_columns(columns, vector):
     """Return columns times a vector."""
     out = np.empty(len(columns))
     for i in range(len(columns)):
@@ -175,7 +175,7 @@ def product(columns, vector):
 
 
 @compiled_fast
-def transposed_product(columns, values):
+def add_up_rows(columns, values):
     """Return columns^T times one value per row."""
     out = np.zeros(columns.shape[1])
     for i in range(len(columns)):

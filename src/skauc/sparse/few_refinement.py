@@ -14,11 +14,11 @@ from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
 from skauc.solvers.few_rows import (
     factorise_in_place,
-    product,
     solve_upper_few,
     times,
     transposed_inverse_of,
     transposed_times,
+    weigh_columns,
 )
 
 
@@ -107,7 +107,7 @@ def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, c
         for i in range(k, n_centres):
             total += factor[i, k] * coef[i]
         start[n_linear + k] = total
-    return gram, factor, start, product(columns, start), True
+    return gram, factor, start, weigh_columns(columns, start), True
 
 
 @compiled_fast

@@ -12,6 +12,7 @@ import numpy as np
 from skauc.compiling import compiled_fast
 from skauc.engines import FewRows
 from skauc.solvers.few_rows import (
+    add_up_rows,
     curved_rows,
     factorise_in_place,
     inner,
@@ -20,7 +21,6 @@ from skauc.solvers.few_rows import (
     solve_lower_into,
     times,
     transposed_inverse_of,
-    transposed_product,
     transposed_times,
     without_constant,
 )
@@ -89,7 +89,7 @@ def _derivatives(
     The columns of the basis and of the candidates, ``raw``, are written without a constant to ``x``
     and ``rests``, and times the Hessian of the loss by the scores to the arrays named curved.
     """
-    gradient, slopes = transposed_product(columns, residual), transposed_product(raw, residual)
+    gradient, slopes = add_up_rows(columns, residual), add_up_rows(raw, residual)
     # The loss ignores constants. Without them, the Hessian suffers no cancellation.
     without_constant(columns, x)
     without_constant(raw, rests)
@@ -141,7 +141,7 @@ def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, C_p
         pivot, rest, slope = max(T[best], D[best]), D[best], g[best]
         for i in range(len(column)):
             column[i] = curved[i, best]
-        product = transposed_product(rests, column)
+        product = add_up_rows(rests, column)
         T_row, D_row = T_rows[place], D_rows[place]
         for q in range(n_all):
             products[place, q] = C_pair * product[q]
