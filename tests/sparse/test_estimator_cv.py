@@ -272,7 +272,7 @@ def test_refinement_that_was_asked_for_is_not_left_out(gammas):
 
 @pytest.mark.parametrize(
     ("cv", "n_rows", "n_splits", "n_repeats"),
-    [(2, 120, 2, 1), (None, 120, 5, 2), (None, 500, 5, 1)],
+    [(2, 120, 2, 1), (None, 120, 5, 2), (None, 700, 5, 1)],
 )
 def test_stratified_folds_are_drawn_and_by_default_repeated_on_few_rows(
     cv, n_rows, n_splits, n_repeats

@@ -7,7 +7,7 @@ from sklearn.datasets import make_moons
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.grid import EFFORTS
+from skauc.sparse.grid import effort_of
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import score_job
 from skauc.sparse.search import Scores, Search, best_mean, corrected_mean, smallest
@@ -252,7 +252,7 @@ def test_cs_beyond_the_usual_ones_are_tried_while_the_best_is_at_an_end():
     changes = {"Cs": None, "gammas": [1.0], "n_basis": 32, "refine": False, "cv": 3}
     search = SparseKernelAUCCV(**(SMALL | changes), random_state=0)
     search.fit(rows, np.sin(3 * rows[:, 0]) > 0)
-    usual, tried = EFFORTS["default"].Cs, set(search.cv_results_["param_C"])
+    usual, tried = effort_of("default", 300).Cs, set(search.cv_results_["param_C"])
     assert search.best_params_["C"] == max(usual)
     assert tried == {*usual, 312.5}
 

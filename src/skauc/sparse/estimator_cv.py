@@ -21,7 +21,7 @@ from skauc.engines import is_on_cluster, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
-from skauc.sparse.grid import EFFORTS, REPEATS, check_search, is_auto, search_grid
+from skauc.sparse.grid import check_search, effort_of, is_auto, search_grid
 from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
 from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
@@ -94,7 +94,7 @@ class SparseKernelAUCCV(PathClassifier):
         there are limits. It does not change the loss of a fit.
     cv : None, int, cross-validation generator or iterable, default=None
         The folds. An integer is the number of stratified folds, shuffled with ``random_state``.
-        None is 5 folds, repeated twice below 200 rows, or as many as the rarer class allows. With
+        None is 5 folds, drawn twice below 600 rows, or as many as the rarer class allows. With
         ``groups``, all rows of a group are in one fold.
     tol : float, default=1e-4
         As in `SparseKernelAUC`.
@@ -255,10 +255,9 @@ class SparseKernelAUCCV(PathClassifier):
         with unchanged_on_error(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
             seed = _as_seed(self.random_state)
-            effort = EFFORTS[self.effort]
-            n_repeats = REPEATS if rows.n_rows < effort.few_rows else 1
+            effort = effort_of(self.effort, rows.n_rows)
             groups = check_groups(groups, rows.n_rows)
-            folds = make_folds(rows, self.cv, groups, effort.n_folds, n_repeats, seed)
+            folds = make_folds(rows, self.cv, groups, effort.n_folds, effort.n_repeats, seed)
             grid = search_grid(self, base, rows)
             self._warn_if_unscaled(grid, rows)
             log = SearchLog(self)

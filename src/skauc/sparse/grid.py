@@ -37,38 +37,41 @@ class Effort:
     """How much a search tries.
 
     ``further`` are tried while the best C is at an end of ``Cs``. ``gammas`` are multiples of
-    gamma="scale". Folds are repeated below ``few_rows`` rows, because a
-    single set of folds misleads on few rows. ``n_kept`` settings of a round go on to all folds.
-    ``rotations`` are the values of `rotate`.
+    gamma="scale". ``changes`` tells whether other structures than the first one are tried.
+    ``rotations`` are the values of `rotate`. ``n_kept`` settings of a round go on to all folds.
     """
 
     Cs: tuple[float, ...]
-    further: tuple[float, ...]
-    gammas: tuple[float, ...]
-    scalings: tuple[str | None, ...]
-    changes: bool
-    n_folds: int
-    few_rows: int
-    n_kept: int
+    further: tuple[float, ...] = ()
+    gammas: tuple[float, ...] = (1.0,)
+    scalings: tuple[str | None, ...] = ("normal",)
     rotations: tuple[bool, ...] = (False,)
+    changes: bool = True
+    n_folds: int = 5
+    n_repeats: int = 1
+    n_kept: int = 1
 
 
-_USUAL_CS = (0.1, 0.5, 2.5, 12.5, 62.5)
-_FURTHER = (0.004, 0.02, 312.5, 1562.5, 7812.5)
+_QUICK = Effort((0.1, 0.5, 5.0), changes=False, n_folds=3)
+_DEFAULT = Effort(
+    Cs=(0.1, 0.5, 2.5, 12.5, 62.5),
+    further=(0.004, 0.02, 312.5, 1562.5, 7812.5),
+    gammas=(1.0, 0.3),
+    scalings=("normal", None),
+    n_kept=2,
+)
+# Fits to few rows take little time, and a single set of folds misleads.
+_DEFAULT_FEW = replace(
+    _DEFAULT, gammas=(1.0, 0.3, 3.0), scalings=("normal", None, "rank"), n_repeats=2, n_kept=3
+)
+_THOROUGH = replace(
+    _DEFAULT_FEW, gammas=(1.0, 0.1, 0.3, 3.0), rotations=(False, True), n_repeats=1, n_kept=4
+)
+# The number of rows below which there are few, and the effort for few rows and for more.
 EFFORTS = {
-    "quick": Effort((0.1, 0.5, 5.0), (), (1.0,), ("normal",), False, 3, 0, 1),
-    "default": Effort(_USUAL_CS, _FURTHER, (1.0, 0.3), ("normal", None), True, 5, 200, 2),
-    "thorough": Effort(
-        _USUAL_CS,
-        _FURTHER,
-        (1.0, 0.1, 0.3, 3.0),
-        ("normal", None, "rank"),
-        True,
-        5,
-        2000,
-        4,
-        (False, True),
-    ),
+    "quick": (0, _QUICK, _QUICK),
+    "default": (600, _DEFAULT_FEW, _DEFAULT),
+    "thorough": (2_000, replace(_THOROUGH, n_repeats=2), _THOROUGH),
 }
 SIZES = ("best", "small")
 # Rows of the rarer class from which on centres of other shapes are tried. On the development tables
@@ -76,18 +79,21 @@ SIZES = ("best", "small")
 ENOUGH_FOR_SHAPES = 200
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 128
-# Sets of folds if they are repeated.
-REPEATS = 2
+
+
+def effort_of(name: str, n_rows: int) -> Effort:
+    """Return how much a search of that effort tries on some rows."""
+    few_rows, few, many = EFFORTS[name]
+    return few if n_rows < few_rows else many
 
 
 def check_search(search: SparseKernelAUCCV) -> None:
     """Raise an error for an invalid parameter of a search."""
-    Cs = EFFORTS["default"].Cs if search.Cs is None else search.Cs
+    Cs = _DEFAULT.Cs if search.Cs is None else search.Cs
     Cs = list(Cs) if is_sequence(Cs) else [Cs]
     if len(Cs) == 0:
         raise InvalidParameterError(
-            "`Cs` must hold at least one value; got an empty sequence. Use None for "
-            f"{EFFORTS['default'].Cs}."
+            f"`Cs` must hold at least one value; got an empty sequence. Use None for {_DEFAULT.Cs}."
         )
     for C in Cs:
         check_positive("Cs", C, "Values from 0.1 to 100 are usual.")
@@ -120,7 +126,7 @@ def check_search(search: SparseKernelAUCCV) -> None:
 
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
-    effort = EFFORTS[search.effort]
+    effort = effort_of(search.effort, rows.n_rows)
     Cs, ladder = _ladder(search, effort)
     scalings = _scalings(search.scaling, effort, rows)
     gammas = {

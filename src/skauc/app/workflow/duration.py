@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skauc.app.workflow.training import Recipe
-from skauc.sparse.grid import EFFORTS, REPEATS
+from skauc.sparse.grid import effort_of
 from skauc.sparse.search import MOST_ROWS
 
 # Number of fits, compared with those of the default effort.
@@ -31,8 +31,7 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     """
     n_cores = os.cpu_count() or 1
     n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
-    effort = EFFORTS[recipe.effort]
-    n_repeats = REPEATS if n_rows < effort.few_rows else 1
+    n_repeats = effort_of(recipe.effort, n_rows).n_repeats
     # Seconds of one core that a default search with 64 centres took: about fifty fits.
     work = (2.4 + 0.003 * min(n_rows, MOST_ROWS)) * n_repeats * _SHARES[recipe.effort]
     seconds = work * recipe.n_basis / 64 / min(n_jobs, n_cores)
