@@ -70,7 +70,8 @@ def score_job(
     then score the same sizes.
     """
     setting = job.setting
-    plan, training = make_plan(replace(base, **setting.parameters()), fold.training(rows))
+    parameters = replace(base, **setting.parameters())
+    plan, training = make_plan(parameters, fold.training(rows), fold.known_axes)
     try:
         path = fit_path(
             training,
