@@ -150,10 +150,16 @@ def test_many_features_have_a_linear_term_along_their_principal_axes():
     linear = plan.linear
     assert linear.n_columns == MOST_LINEAR
     assert plan.capacity(400) == MOST_LINEAR + 4
-    assert_allclose(linear.axes.T @ linear.axes, np.eye(MOST_LINEAR), atol=1e-7)
+    assert_allclose(linear.axes.T @ linear.axes, np.eye(MOST_LINEAR), atol=1e-6)
     # The three directions of the signal lie in the span of the axes.
     leading = np.linalg.svd(X)[2][:3].T
     assert_allclose(np.linalg.norm(linear.axes.T @ leading, axis=0), 1.0, rtol=1e-4)
+    # Other parameters share the axes.
+    known = {}
+    plans = [make_plan(Parameters(C=C, linear_term=True), rows, known)[0] for C in (1.0, 2.0)]
+    assert list(known) == [(None, False)]
+    for other in plans:
+        assert_allclose(other.linear.axes, linear.axes, rtol=0)
     # Coefficients of the features give the same function as those of the axes.
     weights = rng.normal(size=MOST_LINEAR)
     columns = linear.scale * (X - linear.origin) @ linear.axes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,14 @@ SCORED_ROWS = 200_000
 
 @dataclass(frozen=True, eq=False)
 class RowFold:
-    """Indices of the training rows and of the test rows."""
+    """Indices of the training rows and of the test rows.
+
+    ``known_axes`` holds the principal axes of the training rows, which all settings share.
+    """
 
     train: np.ndarray
     test: np.ndarray
+    known_axes: dict = field(default_factory=dict, repr=False)
 
     def training(self, data: TrainingData) -> TrainingData:
         """Return the training rows, numbered from 0."""
@@ -65,6 +69,7 @@ class HashFold:
     order: HashOrder
     first: Counts
     last: Counts
+    known_axes: dict = field(default_factory=dict, repr=False)
 
     @property
     def _held_out(self) -> HashRange:

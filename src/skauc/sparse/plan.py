@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -228,6 +228,10 @@ def is_rbf(kernel: str | Callable) -> bool:
     return isinstance(kernel, str) and kernel == "rbf"
 
 
+# Principal axes of the rows of a fold by scaling and rotation, in single precision.
+KnownAxes: TypeAlias = dict[tuple[str | None, bool], np.ndarray]
+
+
 @dataclass(frozen=True, eq=False)
 class LinearTerm:
     """The columns of the linear part, scale * (x - origin) axes, of about unit length together.
@@ -254,14 +258,13 @@ class LinearTerm:
         return (coef if self.axes is None else self.axes.T @ coef) / self.scale
 
     @classmethod
-    def of(cls, data: TrainingData) -> LinearTerm:
-        """Return the linear term for these rows."""
+    def of(cls, data: TrainingData, axes: np.ndarray | None = None) -> LinearTerm:
+        """Return the linear term for these rows, along the axes if there are some."""
         mean, variance = feature_statistics(data)
         total = variance.sum()
         total = float(rounded(total, total))
         # The loss ignores a constant, so the origin may be rounded, also of constant features.
         origin = rounded(mean, np.maximum(np.sqrt(variance), np.abs(mean)))
-        axes = leading_axes(data, MOST_LINEAR) if data.n_features > MOST_LINEAR else None
         return cls(origin, 1.0 / np.sqrt(total) if total > 0 else 1.0, axes)
 
 
@@ -385,11 +388,15 @@ class Plan:
 
 @quiet_overflow()
 def make_plan(
-    parameters: Parameters, rows: TrainingData, scaled: FeatureMap | None = None
+    parameters: Parameters,
+    rows: TrainingData,
+    scaled: FeatureMap | None = None,
+    known_axes: KnownAxes | None = None,
 ) -> tuple[Plan, TrainingData]:
     """Return the plan for these rows, and the rows as the kernel sees them.
 
-    ``scaled`` is the map of ``parameters.scaling`` if it is known already.
+    ``scaled`` is the map of ``parameters.scaling`` if it is known already. ``known_axes`` holds what
+    was found for these rows with other parameters. New axes are added.
     """
     if scaled is None:
         feature_map, rows = scale(parameters.scaling, rows)
@@ -405,12 +412,26 @@ def make_plan(
         kernels=make_kernels(
             parameters.kernel, gammas=gammas, degree=parameters.degree, coef0=parameters.coef0
         ),
-        linear=LinearTerm.of(rows) if parameters.linear_term else None,
+        linear=_linear_term(parameters, rows, known_axes),
         feature_map=feature_map,
         mean=mean,
         spread=np.sqrt(variance),
     )
     return plan, rows
+
+
+def _linear_term(
+    parameters: Parameters, rows: TrainingData, known: KnownAxes | None
+) -> LinearTerm | None:
+    """Return the linear term, along principal axes if there are many features."""
+    if not parameters.linear_term:
+        return None
+    if rows.n_features <= MOST_LINEAR:
+        return LinearTerm.of(rows)
+    known, key = {} if known is None else known, (parameters.scaling, parameters.rotate)
+    if key not in known:
+        known[key] = leading_axes(rows, MOST_LINEAR).astype(np.float32)
+    return LinearTerm.of(rows, known[key].astype(np.float64))
 
 
 SCHEDULES: dict[str, Callable[[], Iterator[int]]] = {

@@ -75,7 +75,7 @@ def score_job(
     setting = job.setting
     maps = {} if maps is None else maps
     parameters, known = replace(base, **setting.parameters()), maps.get(setting.scaling or "")
-    plan, training = make_plan(parameters, fold.training(rows), known)
+    plan, training = make_plan(parameters, fold.training(rows), known, fold.known_axes)
     if setting.scaling is not None and plan.feature_map is not None:
         maps[setting.scaling] = FeatureMap(plan.feature_map.by_feature)
     try:
