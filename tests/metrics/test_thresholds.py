@@ -121,6 +121,7 @@ def test_entries_for_a_recall_a_precision_and_a_cost():
     assert points.at_precision(1.0) == 1
     assert points.at_least_cost(1, 10) == 4
     assert points.at_least_cost(10, 1) == 1
+    assert points.at_least_cost(1e308, 1e307) == 1  # without an overflow
 
 
 def test_no_entry_for_a_precision_that_is_not_reached():

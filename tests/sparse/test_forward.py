@@ -100,11 +100,12 @@ def test_the_choice_is_that_of_a_solution_for_every_candidate(engine_case, case)
 def test_the_move_is_the_newton_step_over_all_coefficients(case):
     model = model_of(case)
     chosen = model.choose(4)
-    added, step, slope = model.addition(chosen)
+    found = model.addition(chosen)
     gradient, hessian = quadratic(case, chosen)
     expected = -np.linalg.solve(hessian, gradient)
-    assert_allclose(step, expected, rtol=0, atol=case.tolerance * np.abs(expected).max())
-    assert_allclose(slope, gradient @ expected, rtol=case.tolerance)
+    assert_allclose(found.step, expected, rtol=0, atol=case.tolerance * np.abs(expected).max())
+    assert_allclose(found.slope, gradient @ expected, rtol=case.tolerance)
+    added = found.added(case.candidates)
     assert_array_equal(added.indices, case.candidates.indices[chosen])
     assert_array_equal(added.centres, case.toy.X[added.indices])
     assert_array_equal(added.widths, added.indices % 2)
@@ -112,7 +113,8 @@ def test_the_move_is_the_newton_step_over_all_coefficients(case):
 
 def test_the_centres_chosen_extend_the_orthonormal_basis(engine_case, case):
     model = model_of(case)
-    added, step, slope = model.addition(model.choose(4))
+    found = model.addition(model.choose(4))
+    added, step, slope = found.added(case.candidates), found.step, found.slope
     before = case.point.weights
     case.basis.append(case.objective.engine, added)
     kernel, centres = case.basis.kernel(), case.basis.centres
@@ -156,11 +158,11 @@ def test_nearly_dependent_candidates_are_no_trouble(engine_case):
     candidates = Candidates.of(basis, indices, np.zeros(600, int), toy.X)
     model = PoolModel.of(objective, point, candidates)
     chosen = model.choose(29)
-    added, step, slope = model.addition(chosen)
+    found = model.addition(chosen)
     assert len(chosen) > 5
-    assert np.isfinite(step).all()
-    assert slope < 0
-    assert np.all(np.diag(added.factor) ** 2 > candidates.projection.smallest[chosen])
+    assert np.isfinite(found.step).all()
+    assert found.slope < 0
+    assert np.all(np.diag(found.factor) ** 2 > candidates.projection.smallest[chosen])
 
 
 # The loop itself

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.scratch import ScratchArrays
+
 
 @dataclass(frozen=True, eq=False)
 class FewRows:
     """Dense rows, which of them are positive, their weights, and room for their columns.
 
-    Columns are float64. Coarse cells are ``cell >> merged``, see `skauc.losses.pairs`.
+    Columns are float64. Coarse cells are ``cell >> merged``, see `skauc.losses.pairs`. ``scratch``
+    holds the arrays of the length of the data that compiled calls need.
     """
 
     X: np.ndarray
@@ -19,7 +22,16 @@ class FewRows:
     weights: np.ndarray
     columns: np.ndarray
     merged: int
+    scratch: ScratchArrays
 
     def columns_of(self, size: int) -> np.ndarray:
-        """Return the first columns, row by row in one piece."""
-        return np.ascontiguousarray(self.columns[:, :size])
+        """Return the first columns in one piece of memory, until the next call."""
+        if size == self.columns.shape[1]:
+            return self.columns
+        columns = self.room("columns", size)
+        columns[:] = self.columns[:, :size]
+        return columns
+
+    def room(self, name: str, width: int) -> np.ndarray:
+        """Return an array with one row per row, until the next one of this name."""
+        return self.scratch.array(f"few {name}", (len(self.positive), width), np.float64)

@@ -19,7 +19,6 @@ from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Rows
 from skauc.losses.focus import Focus
-from skauc.losses.pairs import coarsening
 from skauc.metrics.area import auc_of, threshold_of, weighted_auc
 from skauc.metrics.sorted_scores import sort_scores
 
@@ -68,21 +67,11 @@ class SingleEngine(Engine[BlockState]):
             np.flatnonzero(counts & side) for side in (~self._data.positive, self._data.positive)
         )
         self.class_counts = len(self._counting[0]), len(self._counting[1])
-        self._few_rows = self._find_few_rows()
+        self._few_rows = self.block.few_rows() if self._focus.is_whole else None
 
     @property
     def few_rows(self) -> FewRows | None:
         return self._few_rows
-
-    def _find_few_rows(self) -> FewRows | None:
-        block, policy = self.block, self.block.policy
-        if block.kind != "cpu" or self.n_rows > policy.few_rows or block.dtype != np.float64:
-            return None
-        if self._data.is_sparse or not self._focus.is_whole:
-            return None
-        merged = coarsening(int(np.count_nonzero(block.positive)) + 1, policy.coarse_cells)
-        # A copy can be written to. To numba, arrays that cannot are of another type.
-        return FewRows(block.X, block.positive, block.weights.copy(), block.columns, merged)
 
     # -- columns and scores ------------------------------------------------------------------
 

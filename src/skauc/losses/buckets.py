@@ -22,16 +22,17 @@ def sort_by_buckets(values, lowest, highest):
     ends = np.zeros(n + 1, np.int32)
     for i in range(n):
         ends[bucket_of(values[i], lowest, scale, n) + 1] += 1
-    fullest = ends.max()
-    ends = np.cumsum(ends)
+    fullest = 0
+    for bucket in range(n):
+        fullest = max(fullest, ends[bucket + 1])
+        ends[bucket + 1] += ends[bucket]
     order, ascending, filled = np.empty(n, np.int32), np.empty(n), ends.copy()
     for i in range(n):
         bucket = bucket_of(values[i], lowest, scale, n)
         order[filled[bucket]], ascending[filled[bucket]] = i, values[i]
         filled[bucket] += 1
     if fullest > _MOST_INSERTED:
-        places = np.argsort(ascending, kind="mergesort")
-        order, ascending = order[places], ascending[places]
+        _merge_sort(ascending, order)
     else:
         for bucket in range(n):
             _insertion_sort(ascending, order, ends[bucket], ends[bucket + 1])
@@ -46,6 +47,28 @@ def bucket_of(value, lowest, scale, n_buckets):
     if not place > 0:
         return 0
     return int(min(place, n_buckets - 1.0))
+
+
+@compiled
+def _merge_sort(values, order):
+    """Sort by value; equal values keep their order. NumPy's sort takes seconds to compile."""
+    n, width = len(values), 1
+    from_values, from_order = values.copy(), order.copy()
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, stop = min(start + width, n), min(start + 2 * width, n)
+            left, right = start, middle
+            for place in range(start, stop):
+                if left < middle and (right >= stop or from_values[left] <= from_values[right]):
+                    source = left
+                    left += 1
+                else:
+                    source = right
+                    right += 1
+                values[place], order[place] = from_values[source], from_order[source]
+        for place in range(n):
+            from_values[place], from_order[place] = values[place], order[place]
+        width *= 2
 
 
 @compiled

@@ -90,7 +90,8 @@ class OperatingPoints:
 
     def at_least_cost(self, false_alarm: float, miss: float) -> int:
         """Return the entry of lowest cost. Ties go to the one that flags the fewest rows."""
-        return int(np.argmin(self.cost(false_alarm, miss)))
+        unit = max(false_alarm, miss) or 1.0  # sums of huge costs would overflow
+        return int(np.argmin(self.cost(false_alarm / unit, miss / unit)))
 
     def thinned(self, most: int, keep: tuple[int, ...] = ()) -> OperatingPoints:
         """Return about ``most`` entries, spread over both rates and the flagged share.

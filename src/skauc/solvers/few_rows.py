@@ -22,24 +22,27 @@ from skauc.solvers.newton import LEAST_PROMISE, MOST_HALVINGS, SUFFICIENT_DECREA
 
 
 @compiled
-def minimise_few(columns, positive, weights, C_pair, merged, start, scores, tol, max_iter):
+def minimise_few(
+    columns, positive, weights, C_pair, merged, start, scores, tol, max_iter, shifted, curved
+):
     """Minimise 1/2 |w|^2 + C_pair/2 * loss(columns w), starting from ``start`` and its scores.
 
-    Coarse cells are ``cell >> merged``. Return the weights, the objective, the scores, the number
+    Coarse cells are ``cell >> merged``. ``shifted`` and ``curved`` are room for as many numbers as
+    there are columns. Return the weights, the objective, the scores, the number
     of iterations, and whether all went well.
     """
     w, was_small = start, False
     pairs = statistics_by_rank(scores, positive, weights)
     value = _objective(w, C_pair, pairs[3])
     # The loss ignores constants. Without one, the Hessian suffers no cancellation.
-    shifted = _without_constant(columns)
+    without_constant(columns, shifted)
     for n_iter in range(1, max_iter + 1):
         gradient, hessian = derivatives(
-            columns, shifted, scores, pairs, positive, weights, C_pair, merged, w
+            columns, shifted, curved, scores, pairs, positive, weights, C_pair, merged, w
         )
         if not factorise_in_place(hessian):
             return w, value, scores, n_iter, False
-        direction = _solve(hessian, gradient)
+        direction = solve_few(hessian, gradient)
         promised = -0.5 * inner(gradient, direction)
         if promised <= LEAST_PROMISE * value:
             return w, value, scores, n_iter, True
@@ -66,7 +69,7 @@ def minimise_few(columns, positive, weights, C_pair, merged, start, scores, tol,
 
 
 @compiled_fast
-def derivatives(columns, shifted, scores, pairs, positive, weights, C_pair, merged, w):
+def derivatives(columns, shifted, curved, scores, pairs, positive, weights, C_pair, merged, w):
     """Return the gradient and the Hessian of the objective."""
     cell, above, below, _, origin = pairs
     residual = residuals(scores, origin, positive, weights, cell, above, below)
@@ -74,7 +77,7 @@ def derivatives(columns, shifted, scores, pairs, positive, weights, C_pair, merg
     for k in range(len(w)):
         gradient[k] = w[k] + C_pair * gradient[k]
     curvature = curvatures(cell, merged, above, below, positive, weights, 0, len(cell))
-    curved = _curved_rows(shifted, cell, merged, curvature, positive, weights)
+    curved_rows(shifted, cell, merged, curvature, positive, weights, curved)
     hessian = np.dot(shifted.T, curved)
     for k in range(len(w)):
         for j in range(len(w)):
@@ -84,33 +87,38 @@ def derivatives(columns, shifted, scores, pairs, positive, weights, C_pair, merg
 
 
 @compiled_fast
-def _curved_rows(x, cell, merged, curvature, positive, weights):
-    """Return A: one sweep for the positives, from the highest cell, and one for the negatives."""
-    n_rows, size = x.shape
+def curved_rows(x, cell, merged, curvature, positive, weights, curved):
+    """Write A: one sweep for the positives, from the highest cell, and one for the negatives."""
     order, ends = _by_cell(cell, merged)
-    curved, total = np.empty((n_rows, size)), np.zeros(size)
-    for side in (True, False):
-        for k in range(size):
-            total[k] = 0.0
-        for step in range(len(ends) - 1):
-            c = len(ends) - 2 - step if side else step
-            for place in range(ends[c], ends[c + 1]):
-                i = order[place]
-                if positive[i] == side:
-                    for k in range(size):
-                        curved[i, k] = curvature[i] * x[i, k] - weights[i] * total[k]
-            for place in range(ends[c], ends[c + 1]):
-                i = order[place]
-                if positive[i] != side:
-                    for k in range(size):
-                        total[k] += weights[i] * x[i, k]
-    return curved
+    _sweep(x, order, ends, curvature, positive, weights, True, curved)
+    _sweep(x, order, ends, curvature, positive, weights, False, curved)
+
+
+@compiled_fast
+def _sweep(x, order, ends, curvature, positive, weights, side, curved):
+    size = x.shape[1]
+    total = np.zeros(size)
+    for step in range(len(ends) - 1):
+        c = len(ends) - 2 - step if side else step
+        for place in range(ends[c], ends[c + 1]):
+            i = order[place]
+            if positive[i] == side:
+                for k in range(size):
+                    curved[i, k] = curvature[i] * x[i, k] - weights[i] * total[k]
+        for place in range(ends[c], ends[c + 1]):
+            i = order[place]
+            if positive[i] != side:
+                for k in range(size):
+                    total[k] += weights[i] * x[i, k]
 
 
 @compiled
 def _by_cell(cell, merged):
     """Return the rows in the order of their coarse cells, and where the rows of each cell end."""
-    n_cells = (cell.max() >> merged) + 1
+    last = 0
+    for i in range(len(cell)):
+        last = max(last, cell[i] >> merged)
+    n_cells = last + 1
     ends = np.zeros(n_cells + 1, np.int64)
     for i in range(len(cell)):
         ends[(cell[i] >> merged) + 1] += 1
@@ -125,12 +133,11 @@ def _by_cell(cell, merged):
 
 
 @compiled_fast
-def _without_constant(columns):
-    shifted = np.empty(columns.shape)
+def without_constant(columns, shifted):
+    """Write the columns minus their first row."""
     for i in range(columns.shape[0]):
         for k in range(columns.shape[1]):
             shifted[i, k] = columns[i, k] - columns[0, k]
-    return shifted
 
 
 @compiled_fast
@@ -181,11 +188,14 @@ def factorise_in_place(matrix):
     The upper half is set to zero.
     """
     for i in range(len(matrix)):
+        pivot = matrix[i, i]
         for j in range(i):
-            rest = matrix[i, j] - inner(matrix[i, :j], matrix[j, :j])
-            matrix[i, j] = rest / matrix[j, j]
+            total = 0.0
+            for k in range(j):
+                total += matrix[i, k] * matrix[j, k]
+            matrix[i, j] = (matrix[i, j] - total) / matrix[j, j]
             matrix[j, i] = 0.0
-        pivot = matrix[i, i] - inner(matrix[i, :i], matrix[i, :i])
+            pivot -= matrix[i, j] * matrix[i, j]
         if not 0.0 < pivot < np.inf:
             return False
         matrix[i, i] = np.sqrt(pivot)
@@ -193,13 +203,52 @@ def factorise_in_place(matrix):
 
 
 @compiled_fast
-def _solve(factor, gradient):
-    """Return minus (L L^T)^-1 times the gradient."""
-    size = len(gradient)
-    out = np.empty(size)
+def solve_lower_few(factor, right):
+    """Return L^-1 times a vector."""
+    out = np.empty(len(right))
+    solve_lower_into(factor, right, out)
+    return out
+
+
+@compiled_fast
+def solve_lower_into(factor, right, out):
+    """Write L^-1 times a vector."""
+    for i in range(len(out)):
+        total = 0.0
+        for k in range(i):
+            total += factor[i, k] * out[k]
+        out[i] = (right[i] - total) / factor[i, i]
+
+
+@compiled_fast
+def inverse_of(factor):
+    """Return L^-1."""
+    size = len(factor)
+    inverse = np.zeros((size, size))
     for i in range(size):
-        out[i] = (-gradient[i] - inner(factor[i, :i], out[:i])) / factor[i, i]
-    for i in range(size - 1, -1, -1):
+        for j in range(i):
+            for k in range(j + 1):
+                inverse[i, k] -= factor[i, j] * inverse[j, k]
+        for k in range(i):
+            inverse[i, k] /= factor[i, i]
+        inverse[i, i] = 1.0 / factor[i, i]
+    return inverse
+
+
+@compiled_fast
+def solve_few(factor, gradient):
+    """Return minus (L L^T)^-1 times the gradient."""
+    out = solve_upper_few(factor, solve_lower_few(factor, gradient))
+    for k in range(len(out)):
+        out[k] = -out[k]
+    return out
+
+
+@compiled_fast
+def solve_upper_few(factor, right):
+    """Return L^-T times a vector."""
+    out = right.copy()
+    for i in range(len(out) - 1, -1, -1):
         out[i] /= factor[i, i]
         for j in range(i):
             out[j] -= factor[i, j] * out[i]

@@ -1,9 +1,9 @@
-"""Refinement on few rows: E(shape) and its gradient in two compiled calls.
+"""Refinement on few rows: E(shape) and its gradient in a few compiled calls.
 
-They follow `skauc.sparse.refinement` for round centres that share their scales. The first call,
-`exponents`, gives those of the kernel. NumPy takes the exponentials. The second call, `evaluate`,
-factorises the Gram matrix, optimises the coefficients (`skauc.solvers.few_rows`) and finds the
-gradient.
+They follow `skauc.sparse.refinement` for round centres that share their scales. `exponents` gives
+those of the kernel, and NumPy takes the exponentials. `place` factorises the Gram matrix and makes
+the columns orthonormal. `skauc.solvers.few_rows.minimise_few` optimises the coefficients, and
+`shape_derivatives` finds the gradient.
 """
 
 from __future__ import annotations
@@ -13,24 +13,27 @@ import numpy as np
 from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
 from skauc.losses.pairs import residuals, statistics_by_rank
-from skauc.shaped_rbf import add_norm_derivatives
-from skauc.solvers.few_rows import factorise_in_place, inner, minimise_few, product
+from skauc.solvers.few_rows import (
+    factorise_in_place,
+    inverse_of,
+    product,
+    solve_upper_few,
+)
 
 
 @compiled_fast
-def exponents(X, centres, metric, gammas):
-    """Return -gamma |s * (x - z)|^2 for all rows x, and then for all centres x.
+def exponents(X, centres, metric, gammas, left, out):
+    """Write -gamma |s * (x - z)|^2 for all rows x, and then for all centres x.
 
-    The second result is False if differences are needed to tell a centre from its neighbours. See
-    `skauc.kernels.CentredRBF`, whose formula it uses.
+    Return False if differences are needed to tell a centre from its neighbours. See
+    `skauc.kernels.CentredRBF`, whose formula it uses. ``left`` is room for the first factor.
     """
     (n_rows, n_features), n_centres = X.shape, len(centres)
-    widest = np.argmax(gammas)
-    origin = np.zeros(n_features)
+    widest, origin = 0, np.zeros(n_features)
     for k in range(n_centres):
+        widest = k if gammas[k] > gammas[widest] else widest
         for j in range(n_features):
             origin[j] += centres[k, j] / n_centres
-    left = np.empty((n_rows + n_centres, n_features + 2))
     _augment(X, origin, metric[widest], left[:n_rows])
     _augment(centres, origin, metric[widest], left[n_rows:])
     right, is_near = np.empty((n_features + 2, n_centres)), True
@@ -41,7 +44,8 @@ def exponents(X, centres, metric, gammas):
         right[n_features, k] = -ratio
         right[n_features + 1, k] = -ratio * z[n_features]
         is_near = is_near and z[n_features] <= FLOAT64_REACH
-    return np.dot(left, right), is_near
+    np.dot(left, right, out)
+    return is_near
 
 
 @compiled_fast
@@ -51,7 +55,10 @@ def _augment(rows, origin, scales, out):
     for i in range(len(rows)):
         for j in range(n_features):
             out[i, j] = (rows[i, j] - origin[j]) * scales[j]
-        out[i, n_features] = inner(out[i, :n_features], out[i, :n_features])
+        square = 0.0
+        for j in range(n_features):
+            square += out[i, j] * out[i, j]
+        out[i, n_features] = square
         out[i, n_features + 1] = 1.0
 
 
@@ -70,55 +77,54 @@ def powers_of(X, origin):
 
 
 @compiled_fast
-def evaluate(
-    values,
-    gammas,
-    ridge,
-    linear_columns,
-    positive,
-    weights,
-    merged,
-    C_pair,
-    linear,
-    coef,
-    tol,
-    max_iter,
-    powers,
-    metric,
-    centres,
-):
-    """Return E, the weights, coefficients, factor, derivatives, and whether all went well.
+def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, columns):
+    """Write the orthonormal columns; return the Gram matrix, its factor, weights and scores.
 
-    ``values`` are the kernel at the rows and then at the centres, ``ridge`` is added to the Gram
-    matrix. ``linear`` and ``coef`` are the solution to start from. ``centres`` are relative to the
-    origin of ``powers``. The derivatives are those by the centres and by the logarithm of the
-    metric.
+    ``values`` are the kernel at the rows and then at the centres. ``ridge`` is added to the
+    diagonal of the Gram matrix. The weights are those of ``linear`` and ``coef``. The columns of
+    the centres are written to ``kernel_columns``, and after those of the linear term to
+    ``columns``. The last result is False if the Gram matrix has no factor.
     """
-    n_rows, n_centres, n_linear = len(positive), len(gammas), len(linear)
-    by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
+    n_centres, n_linear = len(gammas), len(linear)
+    n_rows, start = len(columns), np.empty(n_linear + n_centres)
     gram = _gram(values[n_rows:], gammas)
     factor = gram.copy()
     for k in range(n_centres):
         factor[k, k] += ridge
     if not factorise_in_place(factor):
-        return 0.0, coef, coef, factor, by_centre, by_metric, False
-    columns = np.empty((n_rows, n_linear + n_centres))
-    columns[:, :n_linear] = linear_columns
-    columns[:, n_linear:] = np.dot(values[:n_rows], inverse_of(factor).T)
-    start = np.empty(n_linear + n_centres)
-    start[:n_linear] = linear
+        return gram, factor, start, start, False
+    np.dot(values[:n_rows], inverse_of(factor).T, kernel_columns)
+    for i in range(n_rows):
+        for k in range(n_linear):
+            columns[i, k] = linear_columns[i, k]
+        for k in range(n_centres):
+            columns[i, n_linear + k] = kernel_columns[i, k]
+    for k in range(n_linear):
+        start[k] = linear[k]
     for k in range(n_centres):
-        start[n_linear + k] = inner(factor[k:, k], coef[k:])
-    scores = product(columns, start)
-    w, value, scores, _, is_fine = minimise_few(
-        columns, positive, weights, C_pair, merged, start, scores, tol, max_iter
-    )
-    found = _solve_upper(factor, w[n_linear:])
-    first, second, total = _moments(columns, scores, positive, weights, powers, factor, found)
-    is_ridge = np.zeros(n_centres, np.bool_)
+        total = 0.0
+        for i in range(k, n_centres):
+            total += factor[i, k] * coef[i]
+        start[n_linear + k] = total
+    return gram, factor, start, product(columns, start), True
+
+
+@compiled_fast
+def shape_derivatives(
+    weights, scores, positive, row_weights, C_pair, powers, gram, factor, columns, metric, centres
+):
+    """Return the coefficients, and the derivatives by the centres and by the log of the metric.
+
+    ``weights`` are those of the columns of the centres, which are overwritten. ``centres`` are
+    relative to the origin of ``powers``.
+    """
+    coef = solve_upper_few(factor, weights)
+    by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
+    first, second, total = _moments(columns, scores, positive, row_weights, powers, factor, coef)
+    is_ridge = np.zeros(len(coef), np.bool_)
     chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
-    add_norm_derivatives(metric, centres, found, gram, by_centre, by_metric)
-    return value, w, found, factor, by_centre, by_metric, is_fine
+    _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric)
+    return coef, by_centre, by_metric
 
 
 @compiled_fast
@@ -133,48 +139,46 @@ def _gram(values, gammas):
 
 
 @compiled_fast
-def inverse_of(factor):
-    """Return the inverse of a lower triangular matrix."""
-    size = len(factor)
-    inverse = np.zeros((size, size))
-    for i in range(size):
-        for j in range(i):
-            for k in range(j + 1):
-                inverse[i, k] -= factor[i, j] * inverse[j, k]
-        for k in range(i):
-            inverse[i, k] /= factor[i, i]
-        inverse[i, i] = 1.0 / factor[i, i]
-    return inverse
-
-
-@compiled_fast
-def _solve_upper(factor, right):
-    """Return L^-T right."""
-    out = right.copy()
-    for i in range(len(out) - 1, -1, -1):
-        out[i] /= factor[i, i]
-        for j in range(i):
-            out[j] -= factor[i, j] * out[i]
-    return out
-
-
-@compiled_fast
 def _moments(columns, scores, positive, weights, powers, factor, coef):
-    """Return the sums of `skauc.engines.passes.moments`: first, second and total."""
+    """Return the sums of `skauc.engines.passes.moments`: first, second and total.
+
+    The columns are multiplied by the residuals in place.
+    """
     cell, above, below, _, origin = statistics_by_rank(scores, positive, weights)
     slopes = residuals(scores, origin, positive, weights, cell, above, below)
     n_centres, n_features = len(coef), (powers.shape[1] - 1) // 2
-    n_linear = columns.shape[1] - n_centres
-    packed = np.empty((len(slopes), n_centres))
     for i in range(len(slopes)):
         for k in range(n_centres):
-            packed[i, k] = slopes[i] * columns[i, n_linear + k]
+            columns[i, k] *= slopes[i]
     left = np.empty(factor.shape)
     for i in range(n_centres):
         for k in range(n_centres):
             left[i, k] = coef[i] * factor[i, k]
-    sums = np.dot(left, np.dot(packed.T, powers))
+    sums = np.dot(left, np.dot(columns.T, powers))
     return sums[:, :n_features], sums[:, n_features:-1], sums[:, -1]
+
+
+@compiled_fast
+def _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric):
+    """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by centres and log metric.
+
+    Rows of the metric are equal, or the centres are orthogonal. See
+    `skauc.shaped_rbf.add_norm_derivatives` for rows that differ.
+    """
+    products = np.empty(gram.shape)
+    for i in range(len(coef)):
+        for k in range(len(coef)):
+            products[i, k] = coef[i] * coef[k] * gram[i, k]
+        products[i, i] = 0.0
+    n_features = metric.shape[1]
+    sums = np.dot(products, powers_of(centres, np.zeros(n_features)))
+    for k in range(len(coef)):
+        total = sums[k, 2 * n_features]
+        for j in range(n_features):
+            moved = sums[k, j] - total * centres[k, j]
+            spread = sums[k, n_features + j] - centres[k, j] * (sums[k, j] + moved)
+            by_centre[k, j] += 2 * metric[k, j] ** 2 * moved
+            by_metric[k, j] -= metric[k, j] ** 2 * spread
 
 
 @compiled_fast

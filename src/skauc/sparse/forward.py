@@ -39,6 +39,31 @@ TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
+class Selected:
+    """The chosen candidates, the Newton step with them, and its slope.
+
+    ``factor`` is that of the Gram matrix of their rests. The step is in the coordinates of the
+    extended orthonormal basis.
+    """
+
+    chosen: np.ndarray
+    factor: np.ndarray
+    step: np.ndarray
+    slope: float
+
+    def added(self, candidates: Candidates) -> Added:
+        """Return the chosen candidates as centres to add."""
+        return Added(
+            candidates.kernel.part(self.chosen),
+            candidates.centres[self.chosen],
+            candidates.indices[self.chosen],
+            candidates.widths[self.chosen],
+            candidates.projection.coordinates[:, self.chosen],
+            self.factor,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class PoolModel:
     """The quadratic model of the objective over the basis and the rests of the candidates.
 
@@ -80,12 +105,9 @@ class PoolModel:
         smallest = self.candidates.projection.smallest
         return select_forward(curvature, slopes, self.gram, smallest, n_most)
 
-    def addition(self, chosen: np.ndarray) -> tuple[Added, np.ndarray, float]:
-        """Return the chosen centres, the Newton step with them, and its slope.
-
-        The step is in the coordinates of the extended orthonormal basis.
-        """
-        size, candidates = len(self.weights), self.candidates
+    def addition(self, chosen: np.ndarray) -> Selected:
+        """Return the chosen candidates with the Newton step."""
+        size = len(self.weights)
         factor = cholesky_factor(self.gram[np.ix_(chosen, chosen)])
         rows = np.concatenate((np.arange(size), size + chosen))
         inverse = np.eye(len(rows))
@@ -95,15 +117,7 @@ class PoolModel:
         gradient = inverse @ self.slopes[rows]
         gradient[:size] += self.weights
         step = -solve_factored(factorise(hessian), gradient)
-        added = Added(
-            candidates.kernel.part(chosen),
-            candidates.centres[chosen],
-            candidates.indices[chosen],
-            candidates.widths[chosen],
-            candidates.projection.coordinates[:, chosen],
-            factor,
-        )
-        return added, step, float(gradient @ step)
+        return Selected(chosen, factor, step, float(gradient @ step))
 
 
 @compiled_fast
@@ -122,7 +136,7 @@ def select_forward(curvature, slopes, gram, smallest, n_most):
     for q in range(n_all):
         T[q], D[q] = curvature[q, q], gram[q, q]
     for place in range(n_most):
-        best = _best_candidate(T, g, D, smallest, is_free)
+        best = best_candidate(T, g, D, smallest, is_free)
         if best < 0:
             return chosen[:place]
         chosen[place] = best
@@ -141,7 +155,7 @@ def select_forward(curvature, slopes, gram, smallest, n_most):
 
 
 @compiled
-def _best_candidate(T, g, D, smallest, is_free):
+def best_candidate(T, g, D, smallest, is_free):
     """Return the free and independent candidate of the largest gain, or -1."""
     best, most = -1, 0.0
     for q in range(len(g)):

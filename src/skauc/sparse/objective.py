@@ -74,9 +74,19 @@ class Objective:
             return None
         if not isinstance(start, Point):
             start = Point(start, 0.0, self.engine.at(start))
-        rows = few.columns_of(len(start.weights)), few.positive, few.weights
+        size = len(start.weights)
         weights, value, scores, n_iter, is_fine = minimise_few(
-            *rows, self.C_pair, few.merged, start.weights, start.state.scores, tol, max_iter
+            few.columns_of(size),
+            few.positive,
+            few.weights,
+            self.C_pair,
+            few.merged,
+            start.weights,
+            start.state.scores,
+            tol,
+            max_iter,
+            few.room("shifted", size),
+            few.room("curved", size),
         )
         if not is_fine:
             return None

@@ -388,13 +388,20 @@ class Plan:
 
 @quiet_overflow()
 def make_plan(
-    parameters: Parameters, rows: TrainingData, known_axes: KnownAxes | None = None
+    parameters: Parameters,
+    rows: TrainingData,
+    scaled: FeatureMap | None = None,
+    known_axes: KnownAxes | None = None,
 ) -> tuple[Plan, TrainingData]:
     """Return the plan for these rows, and the rows as the kernel sees them.
 
-    ``known_axes`` holds what was found for these rows with other parameters. New axes are added.
+    ``scaled`` is the map of ``parameters.scaling`` if it is known already. ``known_axes`` holds the
+    axes that were found for these rows with other parameters. New axes are added.
     """
-    feature_map, rows = scale(parameters.scaling, rows)
+    if scaled is None:
+        feature_map, rows = scale(parameters.scaling, rows)
+    else:
+        feature_map, rows = scaled, rows.transformed(scaled.transform)
     mean, variance = feature_statistics(rows)
     # A rotation must not change the widths, so they are resolved before it.
     gammas = resolve_gammas(parameters.gamma, parameters.kernel, rows)

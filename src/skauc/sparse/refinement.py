@@ -25,11 +25,18 @@ from skauc.engines.passes import Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, same_format
 from skauc.shaped_rbf import add_norm_derivatives
+from skauc.solvers.few_rows import minimise_few
 from skauc.solvers.lbfgs import Descent
 from skauc.solvers.newton import Minimum, Newton, Point
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
-from skauc.sparse.few_refinement import chain_rule, evaluate, exponents, powers_of
+from skauc.sparse.few_refinement import (
+    chain_rule,
+    exponents,
+    place,
+    powers_of,
+    shape_derivatives,
+)
 from skauc.sparse.objective import Objective
 from skauc.sparse.shapes import Shape, ShapeDerivatives, ShapeVariables
 
@@ -195,36 +202,63 @@ class _FewRowsProblem(_Problem):
         self.powers = powers_of(self.X, self.origin)
         self.linear_columns = rows.columns_of(len(start.linear))
         self.gammas = basis.gammas(np.asarray(basis.widths))
+        n_centres, size = len(self.gammas), len(start.linear) + len(self.gammas)
+        n_all, n_features = len(self.X) + n_centres, self.X.shape[1]
+        self.left, self.values = np.empty((n_all, n_features + 2)), np.empty((n_all, n_centres))
+        widths = {"refined": size, "packed": n_centres, "shifted": size, "curved": size}
+        self.room = [rows.room(name, width) for name, width in widths.items()]
 
     def evaluate(self, theta: np.ndarray) -> tuple[float, ShapeDerivatives]:
         """Return the objective and its derivatives; go the general way if there is difficulty."""
         shape, rows, newton = self.unpack(theta), self.rows, self.newton
         metric = self.variables.metric(shape)
-        values, is_near = exponents(self.X, shape.centres, metric, self.gammas)
-        if not is_near:
+        values = self.values
+        if not exponents(self.X, shape.centres, metric, self.gammas, self.left, values):
             return super().evaluate(theta)
         np.exp(values, out=values)
-        value, weights, coef, factor, by_centre, by_metric, is_fine = evaluate(
+        columns, own_columns, shifted, curved = self.room
+        gram, factor, start, scores, is_fine = place(
             values,
             self.gammas,
             self.gram_ridge,
             self.linear_columns,
-            rows.positive,
-            rows.weights,
-            rows.merged,
-            self.objective.C_pair,
             self.linear,
             self.coef,
-            newton.tol,
-            newton.max_iter,
-            self.powers,
-            metric,
-            shape.centres - self.origin,
+            own_columns,
+            columns,
         )
         if not is_fine:
             return super().evaluate(theta)
-        self.shape, self.factor, self.coef = shape, factor, coef
-        self.linear = weights[: len(self.linear)]
+        weights, value, scores, _, is_fine = minimise_few(
+            columns,
+            rows.positive,
+            rows.weights,
+            self.objective.C_pair,
+            rows.merged,
+            start,
+            scores,
+            newton.tol,
+            newton.max_iter,
+            shifted,
+            curved,
+        )
+        if not is_fine:
+            return super().evaluate(theta)
+        self.linear, own_weights = np.split(weights, [len(self.linear)])
+        self.coef, by_centre, by_metric = shape_derivatives(
+            own_weights,
+            scores,
+            rows.positive,
+            rows.weights,
+            self.objective.C_pair,
+            self.powers,
+            gram,
+            factor,
+            own_columns,
+            metric,
+            shape.centres - self.origin,
+        )
+        self.shape, self.factor = shape, factor
         return value, ShapeDerivatives(by_centre, by_metric, np.empty(0))
 
 

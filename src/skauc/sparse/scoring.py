@@ -15,6 +15,7 @@ from sklearn.metrics import get_scorer
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import FitInterruptedError, InvalidParameterError
+from skauc.feature_map import FeatureMap
 from skauc.metrics.area import auc_of
 from skauc.metrics.partial_area import check_corner, partial_auc_of
 from skauc.metrics.sorted_scores import sort_scores
@@ -59,19 +60,24 @@ def score_job(
     seed: int,
     metric: Metric,
     check: Callable[[], None] = go_on,
+    maps: dict[str, FeatureMap] | None = None,
 ) -> dict[Setting, Tested]:
     """Fit to the training rows of the fold, and test each size on the test rows.
 
     ``check`` is called for every centre and every step of a refinement. It may raise
-    KeyboardInterrupt.
+    KeyboardInterrupt. ``maps`` holds the maps of the training rows that are known, by ``scaling``.
+    A new one is added.
 
     If no independent row is left before the last size, the larger sizes have the score of the
     largest one that was reached, for a fit with a larger `n_basis` gives the same model. All folds
     then score the same sizes.
     """
     setting = job.setting
-    parameters = replace(base, **setting.parameters())
-    plan, training = make_plan(parameters, fold.training(rows), fold.known_axes)
+    maps = {} if maps is None else maps
+    parameters, known = replace(base, **setting.parameters()), maps.get(setting.scaling or "")
+    plan, training = make_plan(parameters, fold.training(rows), known, fold.known_axes)
+    if setting.scaling is not None and plan.feature_map is not None:
+        maps[setting.scaling] = FeatureMap(plan.feature_map.by_feature)
     try:
         path = fit_path(
             training,

@@ -25,6 +25,7 @@ from sklearn.utils import check_random_state
 
 from skauc.data.sampling import class_weights
 from skauc.data.training import TrainingData
+from skauc.feature_map import FeatureMap
 from skauc.sparse.folds import Fold, RowFold
 from skauc.sparse.plan import Parameters
 from skauc.sparse.scoring import Job, Metric, Tested, score_job
@@ -124,6 +125,7 @@ class Search:
     expect: Callable[[str, int], None]
     deadline: float = np.inf
     _parts: dict[int, tuple[TrainingData, Fold]] = field(default_factory=dict)
+    _maps: dict[int, dict[str, FeatureMap]] = field(default_factory=dict)
     _is_cancelled: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -200,7 +202,8 @@ class Search:
             return None
         try:
             part = self.part(job.fold)
-            return score_job(self.base, *part, job, self.seed, self.metric, self._check)
+            maps = self._maps.setdefault(job.fold, {})
+            return score_job(self.base, *part, job, self.seed, self.metric, self._check, maps)
         except KeyboardInterrupt:
             if not self._is_cancelled.is_set():
                 raise

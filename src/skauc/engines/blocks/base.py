@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.kernels import Kernel, Rows
@@ -78,6 +79,10 @@ class Block(ABC):
     @abstractmethod
     def transposed_products(self, values: Any, n_columns: int) -> Iterator[Sums]:
         """Yield sums whose total is Phi^T values over the first ``n_columns`` columns."""
+
+    def few_rows(self) -> FewRows | None:
+        """Return the rows as arrays if they are few, dense, and not on a device; else None."""
+        return None
 
     def values(self, line: Any) -> Any:
         """Return a line as one number per row."""

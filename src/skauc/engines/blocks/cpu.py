@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skauc.compiling import compiled, compiled_fast
 from skauc.engines.blocks.base import Block
+from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
@@ -57,6 +58,15 @@ class CPUBlock(Block):
 
     def fetch(self, answer):
         return answer
+
+    def few_rows(self) -> FewRows | None:
+        is_few = self.n_rows <= self.policy.few_rows and self.dtype == np.float64
+        if not is_few or sparse.issparse(self.X):
+            return None
+        n_cells = int(np.count_nonzero(self.positive)) + 1
+        # A copy can be written to. To numba, arrays that cannot are of another type.
+        rows = self.X, self.positive, self.weights.copy(), self.columns
+        return FewRows(*rows, pairs.coarsening(n_cells, self.policy.coarse_cells), self.scratch)
 
     # -- tasks and their arrays --------------------------------------------------------------
 
