@@ -9,7 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from skauc import Selection, SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.plan import MOST_LINEAR, Parameters, make_plan, refined_sizes, retraining_sizes
+from skauc.sparse.linear_term import MOST_LINEAR
+from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine
 
 # Schedules
