@@ -17,7 +17,7 @@ from skauc.data.statistics import (
 )
 from skauc.data.training import TrainingData, WeightedRows
 from skauc.exceptions import UnscaledFeaturesWarning
-from skauc.sparse.plan import LinearTerm
+from skauc.sparse.linear_term import LinearTerm
 
 FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 

@@ -9,7 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from skauc import Selection, SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.plan import MOST_LINEAR, Parameters, make_plan, refined_sizes, retraining_sizes
+from skauc.sparse.linear_term import MOST_LINEAR
+from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine
 
 # Schedules
@@ -156,7 +157,7 @@ def test_many_features_have_a_linear_term_along_their_principal_axes():
     assert_allclose(np.linalg.norm(linear.axes.T @ leading, axis=0), 1.0, rtol=1e-4)
     # Other parameters share the axes.
     known = {}
-    plans = [make_plan(Parameters(C=C, linear_term=True), rows, known)[0] for C in (1.0, 2.0)]
+    plans = [make_plan(Parameters(C=C, linear_term=True), rows, None, known)[0] for C in (1.0, 2.0)]
     assert list(known) == [(None, False)]
     for other in plans:
         assert_allclose(other.linear.axes, linear.axes, rtol=0)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
-from skauc.sparse.plan import MOST_LINEAR, Parameters, retraining_sizes
+from skauc.sparse.linear_term import MOST_LINEAR
+from skauc.sparse.plan import Parameters, retraining_sizes
 from skauc.sparse.settings import SearchGrid, Setting
 
 # Most bytes, and most floating point operations (about a minute on two cores), of one fit.

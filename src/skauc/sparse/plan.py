@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from skauc.data.statistics import feature_statistics, leading_axes, rounded
+from skauc.data.statistics import feature_statistics
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import FeatureMap, check_scaling, rotate, scale
@@ -31,6 +31,7 @@ from skauc.solvers.newton import (
     parabola_search,
 )
 from skauc.sparse.finishing import FinishKept
+from skauc.sparse.linear_term import KnownAxes, LinearTerm, linear_term
 from skauc.sparse.sampling import (
     MOST_REFINED_ROWS,
     REFINED_ROWS,
@@ -58,8 +59,6 @@ FIRST_REFINED = 4
 # Steps of the last refinement if `refine` is True: more where each centre has its own scales.
 DEFAULT_STEPS = 10
 SHAPED_STEPS = 20
-# Most columns of the linear term; wider data are reduced to this many principal axes.
-MOST_LINEAR = 256
 # Rows on which centres are chosen without refinement: this many per centre, and at least these.
 ROWS_PER_CENTRE = 100
 LEAST_PURSUED_ROWS = 8_000
@@ -228,46 +227,6 @@ def is_rbf(kernel: str | Callable) -> bool:
     return isinstance(kernel, str) and kernel == "rbf"
 
 
-# Principal axes of the rows of a fold by scaling and rotation, in single precision.
-KnownAxes: TypeAlias = dict[tuple[str | None, bool], np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class LinearTerm:
-    """The columns of the linear part, scale * (x - origin) axes, of about unit length together.
-
-    If there are many features, ``axes`` are the leading principal axes of the rows; otherwise they
-    are None, and the columns are the features.
-    """
-
-    origin: np.ndarray
-    scale: float
-    axes: np.ndarray | None = None
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns."""
-        return len(self.origin) if self.axes is None else self.axes.shape[1]
-
-    def coef(self, weights: np.ndarray) -> np.ndarray:
-        """Return the coefficients of the features."""
-        return self.scale * (weights if self.axes is None else self.axes @ weights)
-
-    def weights(self, coef: np.ndarray) -> np.ndarray:
-        """Return the weights of the columns for coefficients of the features."""
-        return (coef if self.axes is None else self.axes.T @ coef) / self.scale
-
-    @classmethod
-    def of(cls, data: TrainingData, axes: np.ndarray | None = None) -> LinearTerm:
-        """Return the linear term for these rows, along the axes if there are some."""
-        mean, variance = feature_statistics(data)
-        total = variance.sum()
-        total = float(rounded(total, total))
-        # The loss ignores a constant, so the origin may be rounded, also of constant features.
-        origin = rounded(mean, np.maximum(np.sqrt(variance), np.abs(mean)))
-        return cls(origin, 1.0 / np.sqrt(total) if total > 0 else 1.0, axes)
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Parameters with everything that they imply for some rows.
@@ -395,8 +354,8 @@ def make_plan(
 ) -> tuple[Plan, TrainingData]:
     """Return the plan for these rows, and the rows as the kernel sees them.
 
-    ``scaled`` is the map of ``parameters.scaling`` if it is known already. ``known_axes`` holds what
-    was found for these rows with other parameters. New axes are added.
+    ``scaled`` is the map of ``parameters.scaling`` if it is known already. ``known_axes`` holds the
+    axes that were found for these rows with other parameters. New axes are added.
     """
     if scaled is None:
         feature_map, rows = scale(parameters.scaling, rows)
@@ -407,31 +366,21 @@ def make_plan(
     gammas = resolve_gammas(parameters.gamma, parameters.kernel, rows)
     if parameters.rotate:
         feature_map, rows = rotate(feature_map, rows)
+    linear = None
+    if parameters.linear_term:
+        known_axes = {} if known_axes is None else known_axes
+        linear = linear_term(rows, (parameters.scaling, parameters.rotate), known_axes)
     plan = Plan(
         parameters=parameters,
         kernels=make_kernels(
             parameters.kernel, gammas=gammas, degree=parameters.degree, coef0=parameters.coef0
         ),
-        linear=_linear_term(parameters, rows, known_axes),
+        linear=linear,
         feature_map=feature_map,
         mean=mean,
         spread=np.sqrt(variance),
     )
     return plan, rows
-
-
-def _linear_term(
-    parameters: Parameters, rows: TrainingData, known: KnownAxes | None
-) -> LinearTerm | None:
-    """Return the linear term, along principal axes if there are many features."""
-    if not parameters.linear_term:
-        return None
-    if rows.n_features <= MOST_LINEAR:
-        return LinearTerm.of(rows)
-    known, key = {} if known is None else known, (parameters.scaling, parameters.rotate)
-    if key not in known:
-        known[key] = leading_axes(rows, MOST_LINEAR).astype(np.float32)
-    return LinearTerm.of(rows, known[key].astype(np.float64))
 
 
 SCHEDULES: dict[str, Callable[[], Iterator[int]]] = {
