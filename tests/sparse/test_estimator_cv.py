@@ -208,8 +208,8 @@ def test_normal_scores_are_tried_and_scored_like_fits_on_the_folds():
     rows = np.exp(3 * X)
     small = {"gammas": ["scale"], "linear_term": False, "selection": Selection(n_candidates=1000)}
     tried = make(scaling="auto", **small).fit(rows, y)
-    assert set(tried.cv_results_["param_scaling"]) == {None, "normal"}
-    assert tried.best_params_["scaling"] == "normal"
+    assert set(tried.cv_results_["param_scaling"]) == {None, "normal", "rank"}
+    assert tried.best_params_["scaling"] in ("normal", "rank")
     results = tried.cv_results_
     chosen = settings(results).index(tried.best_params_)
     train, test = next(StratifiedKFold(3).split(rows, y))
@@ -232,19 +232,20 @@ def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
     assert set(model.cv_results_["param_rotate"]) == {False}
 
 
-def test_settings_are_compared_on_two_folds_and_the_best_two_on_all():
-    results = make(cv=StratifiedKFold(4), Cs=[0.1, 1.0, 10.0], rotate=False).fit(X, y).cv_results_
+def test_settings_are_compared_on_two_folds_and_the_best_three_on_all():
+    Cs = [0.01, 0.1, 1.0, 10.0]
+    results = make(cv=StratifiedKFold(4), Cs=Cs, rotate=False).fit(X, y).cv_results_
     fits = {}
     for setting, scores in zip(settings(results), splits(results), strict=True):
         del setting["n_basis"]
         n_folds = (~np.isnan(scores)).sum()
         assert fits.setdefault(tuple(setting.items()), n_folds) == n_folds
-    # Three Cs with the first structure, then another width and no linear term.
+    # Four Cs with the first structure, then another width and no linear term.
     assert set(fits.values()) == {2, 4}
     first = [
         n for setting, n in fits.items() if {("gamma", 1.0), ("linear_term", True)} <= {*setting}
     ]
-    assert sorted(first) == [2, 4, 4]
+    assert sorted(first) == [2, 4, 4, 4]
 
 
 def test_sparse_rows_are_taken_as_they_come():
