@@ -54,10 +54,15 @@ def leading_axes(data, n_axes: int) -> np.ndarray:
     The vectors are the columns of the result. The rows are not centred, so that sparse rows stay
     sparse.
     """
+    return _leading_vectors(_weighted_sample(data), n_axes)
+
+
+def _weighted_sample(data):
+    """Return a sample of the rows times the roots of their weights, in a unit of a safe size."""
     sample = data.take(EvenlySpaced(_AXES_ROWS / max(data.n_rows, 1)))
     # In this unit, squares do not overflow.
-    greatest = max(float(abs(sample.X).max()), np.finfo(sample.X.dtype).tiny)
-    return _leading_vectors(_times(sample.X, np.sqrt(sample.weights) / greatest), n_axes)
+    greatest = max(float(sample.X.max()), -float(sample.X.min()), np.finfo(sample.X.dtype).tiny)
+    return _times(sample.X, np.sqrt(sample.weights) / greatest)
 
 
 def _leading_vectors(A, n_vectors: int) -> np.ndarray:

@@ -54,7 +54,8 @@ def check_weights(sample_weight, X) -> np.ndarray:
             "`sample_weight` is zero in every row. Give the rows that count a positive weight."
         )
     with quiet_overflow():
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        # A copy: compiled functions add up arrays of another layout in another order.
+        weights = np.array(_check_sample_weight(sample_weight, X, dtype=np.float64))
         total = float(weights.sum())
     check_no_negative_weight(weights)
     check_pair_weight(total, total)
