@@ -3,6 +3,7 @@
 from skauc.explain.dependence import PartialDependence, partial_dependence
 from skauc.explain.explanation import Explanation
 from skauc.explain.importance import ColumnImportance, column_importances
+from skauc.explain.relevance import column_relevance
 from skauc.explain.shapley import shapley_values
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Explanation",
     "PartialDependence",
     "column_importances",
+    "column_relevance",
     "partial_dependence",
     "shapley_values",
 ]

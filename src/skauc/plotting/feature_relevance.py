@@ -1,27 +1,26 @@
-"""Features ranked by the length scales that refinement has learnt."""
+"""Columns of a table ranked by the length scales that refinement has learnt."""
 
 from __future__ import annotations
 
-import numpy as np
-
+from skauc.explain.relevance import column_relevance
 from skauc.plotting.axes import axes_to_draw_on
 from skauc.plotting.fitted import unwrap_fitted
 
 
 class FeatureRelevanceDisplay:
-    """Spread of the training rows along each feature, in length scales of the kernel.
+    """Spread of the training rows along each column, in length scales of the kernel.
 
-    A long bar means that the kernel is sensitive to the feature. It is not an importance: the
-    feature need not improve the AUC. The reports of :mod:`skauc.report` show the permutation
+    A long bar means that the kernel is sensitive to the column. It is not an importance: the
+    column need not improve the AUC. The reports of :mod:`skauc.report` show the permutation
     importance of each column. The linear term is not included. Without refinement, all length
     scales are 1.
 
     Parameters
     ----------
     names : sequence of str
-        Features, in descending order of relevance.
+        Columns of the table, in descending order of relevance.
     relevance : sequence of float
-        Relevance of each feature.
+        Relevance of each column, as `column_relevance` returns it.
 
     Attributes
     ----------
@@ -52,15 +51,15 @@ class FeatureRelevanceDisplay:
     def from_estimator(
         cls, estimator, *, max_features=20, ax=None, **kwargs
     ) -> FeatureRelevanceDisplay:
-        """Draw the most relevant features of a fitted estimator.
+        """Draw the most relevant columns of a fitted estimator.
 
         Parameters
         ----------
         estimator : estimator
             A fitted `SparseKernelAUC` or `SparseKernelAUCCV`. It may be inside a pipeline or
-            another wrapper. The features are then those that the last step of the pipeline takes.
+            another wrapper. The features of a column, such as levels of a category, share a bar.
         max_features : int, default=20
-            Largest number of features to draw.
+            Largest number of columns to draw.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
         **kwargs : dict
@@ -71,12 +70,9 @@ class FeatureRelevanceDisplay:
         display : FeatureRelevanceDisplay
             The display.
         """
-        unwrapped = unwrap_fitted(estimator, "feature_relevance_", example="SparseKernelAUC")
-        relevance, names = unwrapped.classifier.feature_relevance_, unwrapped.feature_names()
-        order = np.argsort(-relevance, kind="stable")[:max_features]
-        return cls(
-            names=tuple(names[i] for i in order), relevance=tuple(relevance[order].tolist())
-        ).plot(ax, **kwargs)
+        unwrap_fitted(estimator, "feature_relevance_", example="SparseKernelAUC")
+        names, relevance = zip(*column_relevance(estimator)[:max_features], strict=True)
+        return cls(names=names, relevance=relevance).plot(ax, **kwargs)
 
     def plot(self, ax=None, **kwargs) -> FeatureRelevanceDisplay:
         """Draw the bars.

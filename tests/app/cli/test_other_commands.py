@@ -117,7 +117,11 @@ def test_inspect(customers):
     assert "churned = yes, " in answer.out
     assert f"{n_basis} centres" in answer.out
     assert f"3 of {n_basis} centres, in the units of the table:" in answer.out
+    assert "town_Oslo" not in answer.out
     found = run("inspect", customers.model, "--json").json
+    columns = {column["name"]: column["relevance"] for column in found["model"]["columns"]}
+    assert columns["town"] > 0
+    assert len(columns) < len(found["model"]["features"])
     assert found["summary"]["target"] == "churned"
     assert len(found["model"]["centres"]) == n_basis
     values = found["model"]["centres"][0]["values"]

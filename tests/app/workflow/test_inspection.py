@@ -15,6 +15,7 @@ from toys import make_toy
 from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, StructuralAUC
 from skauc.app.workflow import RowScorer, describe_model
 from skauc.exceptions import InvalidParameterError
+from skauc.explain import column_relevance
 from skauc.preprocessing import TablePreprocessor
 
 
@@ -69,6 +70,19 @@ def test_centres_of_every_kernel_method(model):
     assert parts.n_basis == len(model.dual_coef_) > 0
     centres = np.array(list(parts.centres.values())).T
     assert_allclose(centres, toy.X[model.support_], rtol=1e-6)
+
+
+def test_columns_have_one_relevance():
+    X, y = make_messy(400)
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(6, random_state=0)).fit(X, y)
+    parts = describe_model(model)
+    assert [(each.name, each.relevance) for each in parts.columns] == sorted(
+        column_relevance(model), key=lambda each: list(X.columns).index(each[0])
+    )
+    features = np.array(model[0].feature_sources()) == "town"
+    linear = (model[-1].feature_spread_ * model[-1].linear_coef_)[features]
+    found = {each.name: each.linear for each in parts.columns}
+    assert found["town"] == pytest.approx(np.linalg.norm(linear))
 
 
 def test_models_of_other_libraries_are_refused():

@@ -40,7 +40,7 @@ def inspect(
     print_table(("", ""), _origin(model, opened.manifest, parts))
     tell()
     _print_columns(opened.manifest["columns"])
-    _print_features(parts)
+    _print_relevance(parts)
     _print_centres(parts, centres)
 
 
@@ -54,6 +54,10 @@ def _as_dict(path: Path, manifest: dict, parts: ModelParts) -> dict:
             "n_basis": parts.n_basis,
             "n_numbers": parts.n_numbers,
             "parameters": parts.parameters,
+            "columns": [
+                {"name": each.name, "relevance": each.relevance, "linear": each.linear}
+                for each in parts.columns
+            ],
             "features": [
                 {"name": name, "length_scale": float(scale), "linear_coef": float(coef)}
                 for name, scale, coef in zip(
@@ -110,27 +114,20 @@ def _print_columns(columns: list[dict]) -> None:
     print_table(("kind", "columns"), [(kind, ", ".join(names)) for kind, names in kinds.items()])
 
 
-def _print_features(parts: ModelParts) -> None:
-    """Print the most relevant features, if length scales or a linear part tell them apart."""
+def _print_relevance(parts: ModelParts) -> None:
+    """Print the most relevant columns, if length scales or a linear part tell them apart."""
     has_scales, has_linear = (parts.length_scales != 1).any(), (parts.linear_coef != 0).any()
     if not (has_scales or has_linear):
         return
-    relevance = parts.relevance if has_scales else None
-    relevance = abs(parts.linear_coef) if relevance is None else relevance
-    order = sorted(range(len(parts.features)), key=lambda i: -relevance[i])
+    by = "relevance" if has_scales else "linear"
+    order = sorted(parts.columns, key=lambda each: -getattr(each, by))
     rows = [
-        (
-            parts.features[i],
-            f"{relevance[i]:.3g}",
-            f"{parts.length_scales[i]:.3g}",
-            f"{parts.linear_coef[i]:.3g}",
-        )
-        for i in order[:MOST_COLUMNS]
+        (each.name, f"{each.relevance:.3g}", f"{each.linear:.3g}") for each in order[:MOST_COLUMNS]
     ]
     tell()
-    print_table(("feature", "relevance", "length scale", "linear"), rows, right=range(1, 4))
+    print_table(("column", "relevance", "linear"), rows, right=range(1, 3))
     if len(order) > MOST_COLUMNS:
-        tell(f"and {len(order) - MOST_COLUMNS} more features (--json has all)")
+        tell(f"and {len(order) - MOST_COLUMNS} more columns (--json has all, and their features)")
 
 
 def _print_centres(parts: ModelParts, most: int) -> None:

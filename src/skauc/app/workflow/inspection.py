@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.exceptions import InvalidParameterError
+from skauc.explain.relevance import columns_of_features, sizes_of_columns
 from skauc.explain.sources import sources_of_steps
 from skauc.model import Model
 from skauc.preprocessing import TablePreprocessor
@@ -18,6 +19,26 @@ TOO_MANY = "classifier, which has too many values to list"
 # Sparse centres of a small file can have any number of features.
 _MOST_LISTED = 10_000_000
 INNER_UNITS = "units of the classifier, because the steps before it cannot be undone"
+
+
+@dataclass(frozen=True)
+class ColumnPart:
+    """What a model makes of a column, all of its features taken together.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    relevance : float
+        The spread of the training rows along the column, in length scales of the kernel.
+    linear : float
+        The spread of the linear part along the column. Both are roots of the sum of squares over
+        the features.
+    """
+
+    name: str
+    relevance: float
+    linear: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +55,13 @@ class ModelParts:
         Numbers that a score needs: centres, coefficients, scales, linear part, intercept.
     parameters : dict
         The parameters of the classifier, including those that a search chose.
+    columns : list of ColumnPart
+        The columns of the table that the model uses; the features of the classifier if they are
+        computed from several columns.
     features : list of str
         The features of the classifier.
     length_scales : ndarray of shape (n_features,)
         Distances along each feature are divided by its length scale.
-    relevance : ndarray of shape (n_features,) or None
-        The spread of the training rows along each feature, in length scales.
     linear_coef : ndarray of shape (n_features,)
         The coefficients of the linear part; zeros without one.
     coef : ndarray of shape (n_basis,)
@@ -54,9 +76,9 @@ class ModelParts:
     n_basis: int
     n_numbers: int
     parameters: dict
+    columns: list[ColumnPart]
     features: list[str]
     length_scales: np.ndarray
-    relevance: np.ndarray | None
     linear_coef: np.ndarray
     coef: np.ndarray
     centres: dict[str, list]
@@ -80,7 +102,7 @@ def describe_model(model) -> ModelParts:
     classifier = opened.classifier
     if classifier is None:
         none = np.zeros(0)
-        return ModelParts("ensemble", 0, 0, {}, [], none, None, none, none, {}, "")
+        return ModelParts("ensemble", 0, 0, {}, [], [], none, none, none, {}, "")
     if opened.model is None:
         raise InvalidParameterError(
             f"`model` must end with an estimator of skauc; got {type(classifier).__name__}."
@@ -97,9 +119,9 @@ def describe_model(model) -> ModelParts:
         n_basis=len(opened.model.coef),
         n_numbers=opened.model.n_numbers,
         parameters=_parameters(classifier),
+        columns=_columns(opened, linear_coef),
         features=opened.feature_names(),
         length_scales=length_scales,
-        relevance=getattr(classifier, "feature_relevance_", None),
         linear_coef=linear_coef,
         coef=np.ravel(opened.model.coef),
         centres=values,
@@ -117,6 +139,16 @@ def _along_features(classifier, model: Model) -> tuple[np.ndarray, np.ndarray]:
         return length_scales, linear_coef
     length_scales = 1.0 / model.scaling.along_features(1.0 / length_scales)
     return length_scales, model.scaling.slopes_by_feature(linear_coef)
+
+
+def _columns(opened: UnwrappedModel, linear_coef: np.ndarray) -> list[ColumnPart]:
+    """Return the columns of the table; other classifiers than the sparse ones know no spread."""
+    names, of_feature = columns_of_features(opened)
+    relevance = getattr(opened.classifier, "feature_relevance_", np.zeros(len(linear_coef)))
+    spread = getattr(opened.classifier, "feature_spread_", np.ones(len(linear_coef)))
+    sizes = (relevance, spread * linear_coef)
+    figures = [sizes_of_columns(size, of_feature, len(names)).tolist() for size in sizes]
+    return [ColumnPart(*each) for each in zip(names, *figures, strict=True)]
 
 
 def _parameters(classifier) -> dict:
