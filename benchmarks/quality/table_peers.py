@@ -1,6 +1,7 @@
 """Compare `SparseKernelAUCCV` with other classifiers on tables with categories and missing values.
 
     python -m benchmarks.quality.table_peers run --tables dev --out peers.jsonl --jobs 2
+    python -m benchmarks.quality.table_peers run --folds 1 --rows 12000 --out small.jsonl
     python -m benchmarks.quality.table_peers show peers.jsonl --markdown peers.md --figure peers.png
 
 Each table is cut into three stratified folds. A classifier gets the raw table (if it knows
@@ -358,19 +359,20 @@ def load(path: Path) -> list[dict]:
 
 
 def summarise(lines: list[dict]) -> list[dict]:
-    """Return a row per classifier, over the tables that all of them could fit."""
+    """Return a row per classifier, over the tables of which all of them have fitted all folds."""
     names_ = list(dict.fromkeys(line["name"] for line in lines))
     by: dict[str, dict[str, list[dict]]] = {}
     for line in lines:
         by.setdefault(line["table"], {}).setdefault(line["name"], []).append(line)
-    common = [t for t in by if all(len(by[t].get(n, ())) == N_FOLDS for n in names_)]
+    n_folds = number_of_folds(lines)
+    common = [t for t in by if all(len(by[t].get(n, ())) == n_folds for n in names_)]
     auc = np.array([[np.mean([x["auc"] for x in by[t][n]]) for n in names_] for t in common])
     seconds = np.array(
         [[np.mean([x["seconds"] for x in by[t][n]]) for n in names_] for t in common]
     )
     sizes = np.array([[by[t][n][0]["bytes"] or np.nan for n in names_] for t in common])
     ranks = (-auc).argsort(axis=1).argsort(axis=1) + 1
-    ours = auc[:, names_.index(OURS)]
+    reference = auc[:, names_.index(OURS) if OURS in names_ else 0]
     rows = [
         {
             "name": name,
@@ -378,8 +380,8 @@ def summarise(lines: list[dict]) -> list[dict]:
             "auc": auc[:, i].mean(),
             "rank": ranks[:, i].mean(),
             "near": np.mean(auc[:, i] >= auc.max(axis=1) - NEAR),
-            "difference": (auc[:, i] - ours).mean(),
-            "error": (auc[:, i] - ours).std(ddof=1) / np.sqrt(len(common)),
+            "difference": (auc[:, i] - reference).mean(),
+            "error": (auc[:, i] - reference).std(ddof=1) / np.sqrt(len(common)),
             "seconds": np.median(seconds[:, i]),
             "bytes": np.nanmedian(sizes[:, i]),
         }
@@ -388,10 +390,40 @@ def summarise(lines: list[dict]) -> list[dict]:
     return sorted(rows, key=lambda row: -row["auc"])
 
 
-def as_markdown(rows: list[dict]) -> str:
+def number_of_folds(lines: list[dict]) -> int:
+    """Return how many folds of a table were run."""
+    return 1 + max(line["fold"] for line in lines)
+
+
+def groups_of(lines: list[dict]) -> dict[str, list[dict]]:
+    """Return the lines of all tables, of each half, and of tables with and without categories.
+
+    The halves are the tables at odd and at even places in the order of all names.
+    """
+    everything = names("dev")
+    odd = set(everything[::2])
+    with_categories = {
+        table
+        for table in {line["table"] for line in lines}
+        if table in everything and "category" in map(str, read(table)[0].dtypes)
+    }
+    chosen: dict[str, Callable[[str], bool]] = {
+        "all tables": lambda table: True,
+        "odd places": lambda table: table in odd,
+        "even places": lambda table: table not in odd,
+        "with categories": lambda table: table in with_categories,
+        "without categories": lambda table: table not in with_categories,
+    }
+    groups = {
+        group: [line for line in lines if is_in(line["table"])] for group, is_in in chosen.items()
+    }
+    return {group: chosen_lines for group, chosen_lines in groups.items() if chosen_lines}
+
+
+def as_markdown(rows: list[dict], n_folds: int) -> str:
     """Return the table of the results."""
     head = (
-        f"{rows[0]['tables']} tables, {N_FOLDS} folds. Time and size are medians over the tables; "
+        f"{rows[0]['tables']} tables, {n_folds} folds. Time and size are medians over the tables; "
         "time is that of one thread, size that of the pickle.\n\n"
         "| classifier | mean AUC | difference from skauc | mean rank | within .005 of the best "
         "| seconds | kB |\n| --- | --- | --- | --- | --- | --- | --- |\n"
@@ -401,6 +433,38 @@ def as_markdown(rows: list[dict]) -> str:
         f"| {r['rank']:.1f} | {r['near']:.0%} | {r['seconds']:.2f} | {r['bytes'] / 1000:.0f} |\n"
         for r in rows
     )
+
+
+def groups_as_markdown(groups: dict[str, list[dict]]) -> str:
+    """Return a table of mean AUC, mean rank and share near the best in each group of tables."""
+    found = {group: summarise(lines) for group, lines in groups.items()}
+    heads = [f"{group} ({rows[0]['tables']})" for group, rows in found.items()]
+    by_name = {
+        group: {
+            row["name"]: f"{row['auc']:.4f}, {row['rank']:.1f}, {row['near']:.0%}" for row in rows
+        }
+        for group, rows in found.items()
+    }
+    order = [row["name"] for row in next(iter(found.values()))]
+    lines = [f"| mean AUC, rank, near | {' | '.join(heads)} |", "| --- |" + " --- |" * len(heads)]
+    lines += [
+        f"| {name} | {' | '.join(by_name[group][name] for group in found)} |" for name in order
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def as_record(lines: list[dict]) -> dict:
+    """Return the AUC of each table and classifier, a mean over folds, for a small file."""
+    tables: dict[str, dict[str, list[float]]] = {}
+    for line in lines:
+        tables.setdefault(line["table"], {}).setdefault(line["name"], []).append(line["auc"])
+    return {
+        "folds": number_of_folds(lines),
+        "auc": {
+            table: {name: round(float(np.mean(aucs)), 4) for name, aucs in sorted(by_name.items())}
+            for table, by_name in sorted(tables.items())
+        },
+    }
 
 
 def draw(rows: list[dict], path: Path) -> None:
@@ -436,6 +500,7 @@ def main(arguments: list[str] | None = None) -> None:
     shows = commands.add_parser("show", help="print a table of the results")
     shows.add_argument("results", type=Path)
     shows.add_argument("--markdown", type=Path)
+    shows.add_argument("--json", type=Path, help="the AUC of each table")
     shows.add_argument("--figure", type=Path)
     given = parser.parse_args(arguments)
     if given.command == "run":
@@ -445,10 +510,14 @@ def main(arguments: list[str] | None = None) -> None:
             tables = [name for name in tables if len(read(name)[1]) <= given.rows]
         run_all(tables, given.folds, wanted, given.out, given.jobs)
         return
-    rows = summarise(load(given.results))
-    print(as_markdown(rows))
+    lines = load(given.results)
+    rows = summarise(lines)
+    text = as_markdown(rows, number_of_folds(lines)) + "\n" + groups_as_markdown(groups_of(lines))
+    print(text)
     if given.markdown:
-        given.markdown.write_text(as_markdown(rows))
+        given.markdown.write_text(text)
+    if given.json:
+        given.json.write_text(json.dumps(as_record(lines), indent=0) + "\n")
     if given.figure:
         draw(rows, given.figure)
 

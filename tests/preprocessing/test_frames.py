@@ -160,6 +160,68 @@ def test_categories_keep_their_kind_whatever_their_levels_look_like():
     assert "code_11" in step.get_feature_names_out()
 
 
+SAME_CODES = {
+    "category": lambda codes: codes.astype("category"),
+    "category with gaps": lambda codes: codes.where(codes != 3).astype("category"),
+    "integers": lambda codes: codes,
+    "floats": lambda codes: codes.astype(float),
+    "text": lambda codes: codes.map("{:02d}".format),
+    "category of text": lambda codes: codes.astype(str).astype("category"),
+}
+
+
+@pytest.mark.parametrize("name", SAME_CODES)
+def test_categories_of_numbers_are_known_however_a_reader_returns_them(name):
+    codes = pd.Series(np.arange(80) * 37 % 53 % 5)
+    step = TablePreprocessor().fit(pd.DataFrame({"code": codes.astype("category")}))
+    expected = step.transform(pd.DataFrame({"code": codes.astype("category")}))
+    found = step.transform(pd.DataFrame({"code": SAME_CODES[name](codes)}))
+    known = codes != 3 if name == "category with gaps" else codes >= 0
+    assert_array_equal(found[known], expected[known])
+    assert (found[~known] == 0).all()
+
+
+TEXT_TYPES = {
+    "object": lambda texts: pd.Series(texts, dtype=object),
+    "string": lambda texts: pd.Series(texts, dtype="string"),
+    "category": lambda texts: pd.Series(texts, dtype="category"),
+    "ordered": lambda texts: pd.Series(
+        pd.Categorical(texts, ["low", "mid", "high", "never"], ordered=True)
+    ),
+    "polars text": lambda texts: pl.Series(texts),
+    "polars category": lambda texts: pl.Series(texts, dtype=pl.Categorical),
+    "polars enumeration": lambda texts: pl.Series(texts, dtype=pl.Enum(["low", "mid", "high"])),
+}
+
+
+@pytest.mark.parametrize("fitted", TEXT_TYPES)
+def test_every_type_of_text_column_is_the_same_category(fitted):
+    texts = [["low", "mid", "high", None][place] for place in np.arange(80) * 37 % 53 % 4]
+
+    def frame(name):
+        column = TEXT_TYPES[name](texts)
+        make = pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
+        return make({"size": column})
+
+    step = TablePreprocessor().fit(frame(fitted))
+    names = step.get_feature_names_out().tolist()
+    assert names == ["size_", "size_high", "size_low", "size_mid"]
+    expected = np.array(
+        [[text == level for level in (None, "high", "low", "mid")] for text in texts]
+    )
+    for other in TEXT_TYPES:
+        assert_array_equal(step.transform(frame(other)), expected)
+
+
+def test_truth_values_with_gaps_are_the_same_in_every_type():
+    truths = [[True, False, None][place] for place in np.arange(80) * 37 % 53 % 3]
+    step = TablePreprocessor().fit(pd.DataFrame({"flag": pd.Series(truths, dtype="boolean")}))
+    assert step.columns_ == {"flag": "boolean"}
+    expected = step.transform(pd.DataFrame({"flag": pd.Series(truths, dtype=object)}))
+    assert_array_equal(expected[:, 1], [truth is None for truth in truths])
+    assert_array_equal(step.transform(pl.DataFrame({"flag": truths})), expected)
+
+
 def test_two_columns_of_text_with_the_same_words():
     texts = [f"good day {i}" for i in range(60)]
     frame = pd.DataFrame({"a": texts, "b": texts, "n": np.arange(60) % 7})

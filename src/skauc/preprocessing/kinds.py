@@ -72,7 +72,7 @@ def find_type(column) -> ColumnType | None:
     if len(values) == 0:
         return None
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return ColumnType("category")
+        return ColumnType("category", None if _holds_text(column) else CODES)
     if types.is_bool_dtype(column.dtype):
         return ColumnType("boolean")
     if _is_numeric(column):
@@ -240,6 +240,8 @@ def _as_codes(column):
     the same code.
     """
     pd = import_pandas()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = pd.Series(np.asarray(column), column.index, name=column.name)
     numbers = column
     if _holds_text(column):
         numbers = pd.to_numeric(column, errors="coerce")
