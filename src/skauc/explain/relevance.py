@@ -19,8 +19,9 @@ def column_relevance(model: Any) -> list[tuple[str, float]]:
     indicator of missing values. Its relevance is the root of the sum of the squares of their
     ``feature_relevance_``. This is the root mean square distance of two rows along the column, as
     the kernel sees it, divided by the square root of 2. It is one number per variable, however
-    many levels a category has. It is not an importance: the column need not improve the AUC, and
-    the linear part is left out.
+    many levels a category has. Where refinement has not changed the length scales, columns of many
+    features have a larger relevance than columns of few. It is not an importance: the column need
+    not improve the AUC, and the linear part is left out.
 
     Parameters
     ----------
@@ -45,9 +46,9 @@ def column_relevance(model: Any) -> list[tuple[str, float]]:
     >>> table = pd.DataFrame({"age": random.integers(18, 80, 300),
     ...                       "town": random.choice(["Oslo", "Bern", "Porto"], 300)})
     >>> model = make_pipeline(TablePreprocessor(), SparseKernelAUC(8, random_state=0))
-    >>> model = model.fit(table, table["town"] == "Bern")
+    >>> model = model.fit(table, table["age"].between(30, 50))
     >>> [name for name, _ in column_relevance(model)]
-    ['town', 'age']
+    ['age', 'town']
     """
     check_is_fitted(model)
     opened = unwrap(model)
