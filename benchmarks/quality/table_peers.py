@@ -366,6 +366,8 @@ def summarise(lines: list[dict]) -> list[dict]:
         by.setdefault(line["table"], {}).setdefault(line["name"], []).append(line)
     n_folds = number_of_folds(lines)
     common = [t for t in by if all(len(by[t].get(n, ())) == n_folds for n in names_)]
+    if not common:
+        return []
     auc = np.array([[np.mean([x["auc"] for x in by[t][n]]) for n in names_] for t in common])
     seconds = np.array(
         [[np.mean([x["seconds"] for x in by[t][n]]) for n in names_] for t in common]
@@ -381,7 +383,7 @@ def summarise(lines: list[dict]) -> list[dict]:
             "rank": ranks[:, i].mean(),
             "near": np.mean(auc[:, i] >= auc.max(axis=1) - NEAR),
             "difference": (auc[:, i] - reference).mean(),
-            "error": (auc[:, i] - reference).std(ddof=1) / np.sqrt(len(common)),
+            "error": (auc[:, i] - reference).std() / np.sqrt(max(len(common) - 1, 1)),
             "seconds": np.median(seconds[:, i]),
             "bytes": np.nanmedian(sizes[:, i]),
         }
@@ -438,6 +440,7 @@ def as_markdown(rows: list[dict], n_folds: int) -> str:
 def groups_as_markdown(groups: dict[str, list[dict]]) -> str:
     """Return a table of mean AUC, mean rank and share near the best in each group of tables."""
     found = {group: summarise(lines) for group, lines in groups.items()}
+    found = {group: rows for group, rows in found.items() if rows}
     heads = [f"{group} ({rows[0]['tables']})" for group, rows in found.items()]
     by_name = {
         group: {
