@@ -4,10 +4,12 @@ The search starts from one structure, the default of `SparseKernelAUC` with norm
 
 - "C": try every C with it, and Cs beyond them while the best one is at an end,
 - "structure": change one thing at a time, with the best C: scaling, axes, width, linear term,
-- "C again": try the neighbouring Cs with the best structure, if it is another one.
+- "C again": try the neighbouring Cs with the best structure, if it is another one,
+- "size": try twice as many centres with the best setting, if it is one of the largest.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds. A
-fit scores all sizes on its path.
+fit scores all sizes on its path. Up to the last round, models have half of the centres at most: that
+is enough to tell which setting is better.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ class Scores:
         """Return the scores with those of one job."""
         by_setting = dict(self.by_setting)
         for setting, tested in found.items():
-            by_setting[setting] = {**by_setting.get(setting, {}), fold: tested}
+            # The scores of a fit that ended at this size come before those of a fit that went on.
+            by_setting[setting] = {fold: tested, **by_setting.get(setting, {})}
         return Scores(by_setting)
 
     def on_first(self, n_folds: int) -> dict[Setting, np.ndarray]:
@@ -216,6 +219,19 @@ class Search:
 
 
 def run_search(search: Search, grid: SearchGrid) -> Scores:
+    """Compare the settings of the grid by smaller models, and try the best one in full size."""
+    small = grid.for_comparison()
+    scores = _compare_structures(search, small)
+    if search.is_over():
+        return scores
+    best = _best(search, scores)
+    if best.n_basis == small.n_basis < grid.n_basis:
+        larger = replace(best, n_basis=grid.n_basis)
+        scores = compare_settings(search, "size", [larger], scores)
+    return scores
+
+
+def _compare_structures(search: Search, grid: SearchGrid) -> Scores:
     """Try all Cs with the first structure, the other structures, and the Cs near the best."""
     first = grid.settings[0]
     scores = compare_settings(search, "C", [replace(first, C=C) for C in grid.Cs], NO_SCORES)
@@ -258,6 +274,8 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
     expected = {"C": count(len(grid.Cs)), "structure": count(len(grid.settings) - 1)}
     if len(grid.settings) > 1 and len(grid.Cs) > 1:
         expected["C again"] = count(2)
+    if grid.for_comparison().n_basis < grid.n_basis:
+        expected["size"] = count(1)
     return expected
 
 
