@@ -8,8 +8,8 @@ The search starts from one structure, the default of `SparseKernelAUC` with norm
 - "size": try twice as many centres with the best setting, if it is one of the largest.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds. A
-fit scores all sizes on its path. Up to the last round, models have half of the centres at most: that
-is enough to tell which setting is better.
+fit scores all sizes on its path. Up to the last round, models have half of the centres at most,
+which is enough to tell settings apart.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from skauc.sparse.settings import SearchGrid, Setting
 
 # Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
+# Settings that are behind the best by more than this part of 1 - AUC on these folds are given up.
+MOST_BEHIND = 0.03
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
 # Sizes within this part of the best 1 - AUC are as good as the best if ``size`` is "small".
@@ -280,14 +282,17 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
 
 
 def compare_settings(search: Search, stage: str, settings: list[Setting], scores: Scores) -> Scores:
-    """Score settings on the first folds, and the best of them on the others."""
+    """Score settings on the first folds, and those on the others that may become the best."""
     n_first, n_folds = search.n_first, len(search.folds)
     scores = search.run(stage, _jobs(settings, range(n_first)), scores)
     if search.is_over():
         return scores
-    known = scores.on_first(n_first)
-    in_order = sorted(settings, key=lambda setting: -_best_size(known, setting).mean())
-    kept = in_order[: search.n_kept]
+    known, tried = scores.on_first(n_first), scores.on_first(n_folds)
+    means = {setting: float(_best_size(known, setting).mean()) for setting in settings}
+    best = float(known[best_mean(tried)].mean()) if tried else max(means.values())
+    least = best - MOST_BEHIND * abs(1 - best)
+    in_order = sorted(settings, key=lambda setting: -means[setting])
+    kept = [setting for setting in in_order[: search.n_kept] if means[setting] >= least]
     return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
 
 
