@@ -450,14 +450,14 @@ def groups_as_markdown(groups: dict[str, list[dict]]) -> str:
     }
     order = [row["name"] for row in next(iter(found.values()))]
     lines = [f"| mean AUC, rank, near | {' | '.join(heads)} |", "| --- |" + " --- |" * len(heads)]
-    lines += [
-        f"| {name} | {' | '.join(by_name[group][name] for group in found)} |" for name in order
-    ]
+    for name in order:
+        cells = [by_name[group].get(name, "") for group in found]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def as_record(lines: list[dict]) -> dict:
-    """Return the AUC of each table and classifier, a mean over folds, for a small file."""
+    """Return the AUC of each table, a mean over folds, and the figures of each group of tables."""
     tables: dict[str, dict[str, list[float]]] = {}
     for line in lines:
         tables.setdefault(line["table"], {}).setdefault(line["name"], []).append(line["auc"])
@@ -467,7 +467,16 @@ def as_record(lines: list[dict]) -> dict:
             table: {name: round(float(np.mean(aucs)), 4) for name, aucs in sorted(by_name.items())}
             for table, by_name in sorted(tables.items())
         },
+        "groups": {
+            group: [{key: _short(value) for key, value in row.items()} for row in summarise(part)]
+            for group, part in groups_of(lines).items()
+        },
     }
+
+
+def _short(value):
+    """Return a number with four decimals, and a name as it is."""
+    return value if isinstance(value, str) else round(float(value), 4)
 
 
 def draw(rows: list[dict], path: Path) -> None:

@@ -86,7 +86,8 @@ def test_written_results(development, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "| skauc | 0.8000 |" in printed
     assert "| skauc | 0.8000, 1.5, 100% | 0.9000, 1.0, 100% | 0.7000, 2.0, 100% |" in printed
-    assert json.loads(record.read_text()) == {
-        "folds": 1,
-        "auc": {"a": {"other": 0.8, "skauc": 0.9}, "b": {"other": 0.702, "skauc": 0.7}},
-    }
+    found = json.loads(record.read_text())
+    assert found["folds"] == 1
+    assert found["auc"] == {"a": {"other": 0.8, "skauc": 0.9}, "b": {"other": 0.702, "skauc": 0.7}}
+    first = found["groups"]["with categories"][0]
+    assert (first["name"], first["auc"], first["seconds"]) == ("other", 0.702, 1.0)
