@@ -146,9 +146,10 @@ class SparseKernelAUCCV(PathClassifier):
     The search first tries every C with one structure: normal scores of the features, one width, the
     linear term, and refinement. With the best C it then changes one thing at a time, and at the
     end tries the neighbouring Cs with the best structure. In each of these rounds all settings are
-    compared on two folds and the best two on all folds. Folds of more than 80,000 rows are
-    sampled. With more than 8,000 rows, the last fit refines centres on samples of 32,000 rows
-    instead of 4,000, with 40 steps instead of 10.
+    compared on two folds, and the best two on all folds unless they are far behind. These models
+    have half of the centres at most. The best setting is then tried in full size. Folds of more
+    than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines centres on samples
+    of 32,000 rows instead of 4,000, with 40 steps instead of 10.
 
     The linear term has up to 256 dense columns, also for sparse rows, and refinement moves every
     coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations

@@ -39,6 +39,8 @@ SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
 
 # After this many draws without an independent candidate, none is assumed to be left.
 _MOST_DRAWS = 20
+# Candidates in a pool per centre that is chosen from it, at least.
+_POOL_PER_CENTRE = 4
 # Rows per landmark that k-means is given.
 _ROWS_PER_LANDMARK = 256
 
@@ -68,10 +70,12 @@ class Selector(Protocol):
 class Forward:
     """Several centres at a time, from one pool of candidates: see `skauc.sparse.forward`.
 
-    With ``ridges`` the pool has ridges beside the rows.
+    No more than ``most_of_pool`` are chosen from one pool, because the last of many would be poor
+    ones. With ``ridges`` the pool has ridges beside the rows.
     """
 
     draw: Draw
+    most_of_pool: int
     ridges: RidgeDraw | None = None
 
     def choose(
@@ -83,6 +87,7 @@ class Forward:
             return None
         if self.ridges is not None:
             candidates = candidates.joined(self.ridges.best(objective, basis, point))
+        n_most = min(n_most, self.most_of_pool)
         few, selected = objective.engine.few_rows, None
         if few is not None:
             selected = select_from_few(objective, point, candidates, few, n_most)
@@ -160,7 +165,7 @@ def make_selector(
     draw = _rows(n_candidates, random_state)
     if selection == "orthogonal":
         ridges = RidgeDraw.of(engine, n_candidates, random_state) if with_ridges else None
-        return Forward(draw, ridges)
+        return Forward(draw, max(n_candidates // _POOL_PER_CENTRE, 1), ridges)
     rules: dict[str, GainRule] = {
         "greedy": NewtonLine(),
         "exact": LineMinimum(),
