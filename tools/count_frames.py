@@ -37,13 +37,13 @@ class Work:
 
 REFINEMENT = "sparse/refinement.py"
 KINDS = (
-    Work("pair statistics, sorted", "fit", "losses/pairs.py", "sorted_statistics", 11, "newton.py"),
+    Work("pair statistics, sorted", "fit", "passes/state.py", "cpu", 11, "newton.py"),
     Work("pair statistics, binned", "fit", "losses/pairs.py", "moments", 11, "newton.py"),
     Work("Newton step", "fit", "passes/derivatives.py", "accumulate", 11, "newton.py"),
     Work("forward selection", "fit", "passes/derivatives.py", "accumulate", 11, "selection.py"),
     Work("candidate kernel block", "fit", "kernels.py", "block", 11, "passes/derivatives.py"),
     Work("refinement gradient", "fit", "passes/moments.py", "accumulate", 11, REFINEMENT),
-    Work("refinement statistics", "fit", "losses/pairs.py", "sorted_statistics", 11, REFINEMENT),
+    Work("refinement statistics", "fit", "passes/state.py", "cpu", 11, REFINEMENT),
     Work("few rows, minimum", "fit", "sparse/objective.py", "minimum", 11, "newton.py"),
     Work("few rows, selection", "fit", "few_selection.py", "select_from_few", 11, "selection.py"),
     Work("few rows, refinement", "fit", REFINEMENT, "evaluate", 11, REFINEMENT),
