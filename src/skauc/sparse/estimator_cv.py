@@ -28,7 +28,7 @@ from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.scoring import make_metric
-from skauc.sparse.search import Search, choose, expected_jobs, run_search
+from skauc.sparse.search import Search, all_choices, choose, expected_jobs, run_search
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
 from skauc.validation import (
@@ -79,7 +79,8 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
         "best" takes the model with the best mean AUC. "small" takes the smallest one that loses no
-        more than one standard error and no more than 5% of 1 - AUC.
+        more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
+        the other choice would have been.
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" tries three Cs with the first scaling and width on three folds, and nothing else.
         "thorough" tries more Cs, widths and scalings, and keeps more of them for all folds.
@@ -118,6 +119,8 @@ class SparseKernelAUCCV(PathClassifier):
     best_score_ : float
         Their mean cross-validated AUC, or ``scoring``, corrected for the optimism of having chosen
         the best (Tibshirani and Tibshirani, 2009). ``cv_results_`` has the mean itself.
+    size_choices_ : dict of str to dict
+        For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``.
     best_estimator_ : SparseKernelAUC
         The model fitted with them to all rows, with its scores lowered so that 0 has a probability
         of 0.5. This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``,
@@ -377,6 +380,7 @@ class SparseKernelAUCCV(PathClassifier):
         selection, n_steps = refinement
         self.best_params_ = {**chosen.parameters(), "refine": n_steps or False}
         self.best_score_ = score
+        self.size_choices_ = all_choices(log.scores)
         self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_ = len(search.folds)
         parameters = replace(search.base, **self.best_params_, selection=selection)
