@@ -61,6 +61,7 @@ def prepare(page, folder):
         customers["churned"] = positive
     customers.to_csv(folder / "customers.csv", index=False)
     customers.to_csv(folder / "new_claims.csv", index=False)
+    customers.to_csv(folder / "new_customers.csv", index=False)
     customers.rename(columns={"churned": "fraud"}).to_csv(folder / "claims.csv", index=False)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 20)), rng.random(400) < 0.3

@@ -9,8 +9,8 @@ import numpy as np
 
 from skauc.sparse.estimator import SparseKernelAUC
 
-# Above 10,000 rows pairs are counted in bins, by other compiled functions.
-_FEW, _MANY, _N_FEATURES = 300, 10_500, 3
+# Up to 2,000 rows and above 10,000 rows there are other compiled functions.
+_FEW, _MIDDLE, _MANY, _N_FEATURES = 300, 2_100, 10_500, 3
 # Number of rows, type, order in memory, and whether the rows can be written to.
 _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
     (_FEW, np.float64, "C", True),
@@ -20,6 +20,12 @@ _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
     (_MANY, np.float32, "C", True),
     # Frames and memory maps may be read-only, which numba takes for another type.
     (_FEW, np.float64, "C", False),
+    (_FEW, np.float64, "F", False),
+    (_MIDDLE, np.float64, "C", True),
+    (_MIDDLE, np.float64, "F", True),
+    (_MIDDLE, np.float64, "C", False),
+    (_MIDDLE, np.float64, "F", False),
+    (_MANY, np.float64, "C", False),
     (_MANY, np.float32, "C", False),
 )
 
@@ -58,4 +64,7 @@ def warm_up() -> float:
         model = SparseKernelAUC(4, random_state=0).fit(X, y)
         model.predict(X[:2])
     model.shapley_values(X[:2])
+    for n_rows in (_FEW, _MANY):  # searches try other shapes
+        X = random.normal(size=(n_rows, _N_FEATURES))
+        SparseKernelAUC(8, shapes="ridge", random_state=0).fit(X, X[:, 0] * X[:, 1] > 1)
     return time.perf_counter() - started
