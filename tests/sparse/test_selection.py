@@ -196,10 +196,19 @@ def test_the_choice_is_the_candidate_of_the_largest_gain(engine, toy, selection)
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_only_forward_selection_chooses_several_centres_at_a_time(engine, toy, selection):
     basis = grow(engine, toy.X, KERNEL, CENTRES)
-    selector = select(selection, engine)
+    selector = select(selection, engine, n_candidates=20)
     choice = choose(selector, engine, basis, n_most=4)
     assert len(choice.added.indices) == (4 if selection == "orthogonal" else 1)
     assert choice.move.shape == (len(CENTRES) + len(choice.added.indices),)
+
+
+@pytest.mark.parametrize(("n_candidates", "n_chosen"), [(3, 1), (10, 2), (100, 9)])
+def test_forward_selection_chooses_a_quarter_of_the_pool_at_most(
+    engine, toy, n_candidates, n_chosen
+):
+    basis = grow(engine, toy.X, KERNEL, CENTRES)
+    selector = select("orthogonal", engine, n_candidates=n_candidates)
+    assert len(choose(selector, engine, basis, n_most=9).added.indices) == n_chosen
 
 
 @pytest.mark.parametrize("selection", ["orthogonal", "greedy", "exact", "exhaustive"])

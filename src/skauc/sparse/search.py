@@ -4,10 +4,12 @@ The search starts from one structure, the default of `SparseKernelAUC` with norm
 
 - "C": try every C with it, and Cs beyond them while the best one is at an end,
 - "structure": change one thing at a time, with the best C: scaling, axes, width, linear term,
-- "C again": try the neighbouring Cs with the best structure, if it is another one.
+- "C again": try the neighbouring Cs with the best structure, if it is another one,
+- "size": try twice as many centres with the best setting, if it is one of the largest.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds. A
-fit scores all sizes on its path.
+fit scores all sizes on its path. Up to the last round, models have half of the centres at most,
+which is enough to tell settings apart.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from skauc.sparse.settings import SearchGrid, Setting
 
 # Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
+# Settings that are behind the best by more than this part of 1 - AUC on these folds are given up.
+MOST_BEHIND = 0.03
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
 # Sizes within this part of the best 1 - AUC are as good as the best if ``size`` is "small".
@@ -49,7 +53,8 @@ class Scores:
         """Return the scores with those of one job."""
         by_setting = dict(self.by_setting)
         for setting, tested in found.items():
-            by_setting[setting] = {**by_setting.get(setting, {}), fold: tested}
+            # The scores of a fit that ended at this size come before those of a fit that went on.
+            by_setting[setting] = {fold: tested, **by_setting.get(setting, {})}
         return Scores(by_setting)
 
     def on_first(self, n_folds: int) -> dict[Setting, np.ndarray]:
@@ -216,6 +221,19 @@ class Search:
 
 
 def run_search(search: Search, grid: SearchGrid) -> Scores:
+    """Compare the settings of the grid by smaller models, and try the best one in full size."""
+    small = grid.for_comparison()
+    scores = _compare_structures(search, small)
+    if search.is_over():
+        return scores
+    best = _best(search, scores)
+    if best.n_basis == small.n_basis < grid.n_basis:
+        larger = replace(best, n_basis=grid.n_basis)
+        scores = compare_settings(search, "size", [larger], scores)
+    return scores
+
+
+def _compare_structures(search: Search, grid: SearchGrid) -> Scores:
     """Try all Cs with the first structure, the other structures, and the Cs near the best."""
     first = grid.settings[0]
     scores = compare_settings(search, "C", [replace(first, C=C) for C in grid.Cs], NO_SCORES)
@@ -258,18 +276,23 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
     expected = {"C": count(len(grid.Cs)), "structure": count(len(grid.settings) - 1)}
     if len(grid.settings) > 1 and len(grid.Cs) > 1:
         expected["C again"] = count(2)
+    if grid.for_comparison().n_basis < grid.n_basis:
+        expected["size"] = count(1)
     return expected
 
 
 def compare_settings(search: Search, stage: str, settings: list[Setting], scores: Scores) -> Scores:
-    """Score settings on the first folds, and the best of them on the others."""
+    """Score settings on the first folds, and those on the others that may become the best."""
     n_first, n_folds = search.n_first, len(search.folds)
     scores = search.run(stage, _jobs(settings, range(n_first)), scores)
     if search.is_over():
         return scores
-    known = scores.on_first(n_first)
-    in_order = sorted(settings, key=lambda setting: -_best_size(known, setting).mean())
-    kept = in_order[: search.n_kept]
+    known, tried = scores.on_first(n_first), scores.on_first(n_folds)
+    means = {setting: float(_best_size(known, setting).mean()) for setting in settings}
+    best = float(known[best_mean(tried)].mean()) if tried else max(means.values())
+    least = best - MOST_BEHIND * abs(1 - best)
+    in_order = sorted(settings, key=lambda setting: -means[setting])
+    kept = [setting for setting in in_order[: search.n_kept] if means[setting] >= least]
     return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
 
 
@@ -292,13 +315,23 @@ def _best_size(scores: dict[Setting, np.ndarray], setting: Setting) -> np.ndarra
 
 
 def choose(scores: Scores, size: str) -> tuple[Setting, float]:
-    """Return the setting to use, and its mean AUC corrected for the choice.
-
-    "best" has the best mean; "small" is the smallest model that is nearly as good.
-    """
+    """Return the setting to use, and its mean AUC corrected for the choice."""
     by_setting = scores.on_first(scores.n_most)
-    chosen = best_mean(by_setting) if size == "best" else smallest(by_setting)
+    chosen = _CHOICES[size](by_setting)
     return chosen, corrected_mean(by_setting, chosen)
+
+
+def all_choices(scores: Scores) -> dict[str, dict]:
+    """Return the parameters and the mean AUC that each value of ``size`` stands for."""
+    by_setting = scores.on_first(scores.n_most)
+    chosen = {size: choice(by_setting) for size, choice in _CHOICES.items()}
+    return {
+        size: {
+            "params": setting.parameters(),
+            "mean_test_score": float(by_setting[setting].mean()),
+        }
+        for size, setting in chosen.items()
+    }
 
 
 def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
@@ -321,6 +354,13 @@ def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
     good = {setting: scores[setting] for setting in scores if is_as_good(setting)}
     n_basis = min(setting.n_basis for setting in good)
     return best_mean({s: by for s, by in good.items() if s.n_basis == n_basis})
+
+
+# What the parameter ``size`` means.
+_CHOICES: dict[str, Callable[[dict[Setting, np.ndarray]], Setting]] = {
+    "best": best_mean,
+    "small": smallest,
+}
 
 
 def corrected_mean(scores: dict[Setting, np.ndarray], chosen: Setting) -> float:

@@ -29,7 +29,7 @@ from skauc.kernels import Rows, is_sparse
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Added, Basis
 from skauc.sparse.few_selection import select_from_few
-from skauc.sparse.forward import TIE, PoolModel, Selected
+from skauc.sparse.forward import TIE, PoolModel
 from skauc.sparse.gains import Candidates, Exhaustive, GainRule, LineMinimum, NewtonLine
 from skauc.sparse.objective import Objective
 from skauc.sparse.ridges import RidgeDraw
@@ -39,6 +39,8 @@ SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
 
 # After this many draws without an independent candidate, none is assumed to be left.
 _MOST_DRAWS = 20
+# Candidates in a pool per centre that is chosen from it, at least.
+_POOL_PER_CENTRE = 4
 # Rows per landmark that k-means is given.
 _ROWS_PER_LANDMARK = 256
 
@@ -68,10 +70,12 @@ class Selector(Protocol):
 class Forward:
     """Several centres at a time, from one pool of candidates: see `skauc.sparse.forward`.
 
-    With ``ridges`` the pool has ridges beside the rows.
+    No more than ``most_of_pool`` are chosen from one pool, because the last of many would be poor
+    ones. With ``ridges`` the pool has ridges beside the rows.
     """
 
     draw: Draw
+    most_of_pool: int
     ridges: RidgeDraw | None = None
 
     def choose(
@@ -83,24 +87,17 @@ class Forward:
             return None
         if self.ridges is not None:
             candidates = candidates.joined(self.ridges.best(objective, basis, point))
-        selected = _select(objective, point, candidates, n_most)
+        n_most = min(n_most, self.most_of_pool)
+        few, selected = objective.engine.few_rows, None
+        if few is not None:
+            selected = select_from_few(objective, point, candidates, few, n_most)
         if selected is None:
-            return None
+            model = PoolModel.of(objective, point, candidates)
+            chosen = model.choose(n_most)
+            if len(chosen) == 0:
+                return None
+            selected = model.addition(chosen)
         return Choice(selected.added(candidates), selected.step, selected.slope)
-
-
-def _select(
-    objective: Objective, point: Point, candidates: Candidates, n_most: int
-) -> Selected | None:
-    """Choose candidates by forward selection, in compiled calls if there are few rows."""
-    rows = objective.engine.few_rows
-    if rows is not None:
-        selected = select_from_few(objective, point, candidates, rows, n_most)
-        if selected is not None:
-            return selected
-    model = PoolModel.of(objective, point, candidates)
-    chosen = model.choose(n_most)
-    return model.addition(chosen) if len(chosen) else None
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,7 @@ def make_selector(
     draw = _rows(n_candidates, random_state)
     if selection == "orthogonal":
         ridges = RidgeDraw.of(engine, n_candidates, random_state) if with_ridges else None
-        return Forward(draw, ridges)
+        return Forward(draw, max(n_candidates // _POOL_PER_CENTRE, 1), ridges)
     rules: dict[str, GainRule] = {
         "greedy": NewtonLine(),
         "exact": LineMinimum(),

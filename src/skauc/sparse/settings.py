@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+# Models of this many centres are not made smaller to compare settings.
+LEAST_COMPARED = 16
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -54,6 +57,18 @@ class SearchGrid:
     settings: tuple[Setting, ...]
     Cs: tuple[float, ...]
     ladder: tuple[float, ...]
+
+    @property
+    def n_basis(self) -> int:
+        """The largest number of centres."""
+        return self.settings[0].n_basis
+
+    def for_comparison(self) -> SearchGrid:
+        """Return the grid with half of the centres if there are several structures to compare."""
+        n_basis = max(self.n_basis // 2, min(self.n_basis, LEAST_COMPARED))
+        if len(self.settings) == 1:
+            return self
+        return replace(self, settings=tuple(replace(s, n_basis=n_basis) for s in self.settings))
 
     def near(self, C: float) -> list[float]:
         """Return the Cs next to one."""
