@@ -33,7 +33,7 @@ _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
 def warm_up() -> float:
     """Compile the code of fits, predictions and explanations, or load it from numba's cache.
 
-    The first fit of a new installation takes a few seconds longer than later ones, because numba
+    The first fit of a new installation takes about 20 seconds longer than later ones, because numba
     compiles its functions. The machine code is stored on disk, beside the package or in the folder
     named by the environment variable ``NUMBA_CACHE_DIR``. Call this function once after the
     installation, for example when an image of a container is built, or at the start of a service.
@@ -42,7 +42,7 @@ def warm_up() -> float:
     Returns
     -------
     seconds : float
-        The time it took: several seconds on a new installation, less than a second or two later.
+        The time it took: half a minute of one core on a new installation, a few seconds later.
 
     Notes
     -----
