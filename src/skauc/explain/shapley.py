@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from skauc.engines.threads import RowThreads
-from skauc.exceptions import InvalidDataError, InvalidParameterError, UnknownLevelsWarning
+from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain.columns import UserColumns, as_array, find_columns, pick_rows
 from skauc.explain.explanation import Explanation
 from skauc.explain.products import ProductForm, ridges_of, why_no_product
@@ -138,13 +137,8 @@ def as_table(X: Any) -> Any:
 
 
 def features_of(unwrapped: UnwrappedModel, X: Any) -> np.ndarray:
-    """Return the dense rows that the classifier inside a model takes.
-
-    Explanations change and repeat rows, so that a column with a single, rare level is no surprise.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownLevelsWarning)
-        return as_dense(check_rows(unwrapped.classifier, unwrapped.transform(X)))
+    """Return the dense rows that the classifier inside a model takes."""
+    return as_dense(check_rows(unwrapped.classifier, unwrapped.transform(X)))
 
 
 @dataclass(frozen=True, eq=False)
