@@ -21,7 +21,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 from skauc.base import RankingClassifier
-from skauc.exceptions import InvalidParameterError, UnknownLevelsWarning
+from skauc.exceptions import InvalidParameterError
 from skauc.model import Model
 from skauc.validation import check_rows
 
@@ -75,15 +75,9 @@ class UnwrappedModel:
         return self.classifier._model.scaled(check_rows(self.classifier, self.transform(X)))
 
     def transform(self, X):
-        """Apply the steps before the classifier.
-
-        Levels that are not known are no surprise here: explanations set a column to one value in
-        all rows, which may be a rare one.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnknownLevelsWarning)
-            for step in self.steps:
-                X = step.transform(X)
+        """Apply the steps before the classifier."""
+        for step in self.steps:
+            X = step.transform(X)
         return X
 
     def inverse_transform(self, rows: np.ndarray) -> np.ndarray | None:
