@@ -14,12 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.harness import Line, Options, machine, to_markdown, write
-from benchmarks.speed import curves, guard, layers, marks, starting, thread_curves
+from benchmarks.speed import curves, everyday, guard, layers, marks, starting, thread_curves
 
 WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "kernel-block": layers.kernel_block,
     "pair-statistics": layers.pair_statistics,
     "passes": layers.passes,
+    "few-rows": everyday.few_rows,
+    "fit-default": marks.fit_default,
+    "fit-paper": marks.fit_paper,
     "fit-greedy": marks.fit_greedy,
     "fit-refined": marks.fit_refined,
     "fit-peers": marks.fit_peers,
@@ -28,7 +31,9 @@ WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "model-size": marks.model_size,
     "import": starting.imports,
     "first-fit": starting.first_fit,
-    "search": starting.search,
+    "search": everyday.searches,
+    "large-search": everyday.large_searches,
+    "program": everyday.command,
     "rows": curves.rows,
     "features": curves.features,
     "sparse-features": curves.sparse_features,
@@ -40,7 +45,7 @@ WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
 }
 # These take minutes each and run only by name.
 LONG = (
-    "search",
+    "large-search",
     "rows",
     "features",
     "sparse-features",

@@ -63,6 +63,16 @@ def test_scores_are_finite_or_refused(model):
                 scores_or_refusal(lambda rows: list(model.staged_decision_function(rows))[-1], rows)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_that_overflow_in_the_scaling_are_refused_by_name(kernel):
+    """Their images are infinite, and not a number after the rotation."""
+    options = {"scaling": "log", "rotate": True, "linear_term": False, "random_state": 0}
+    model = SparseKernelAUC(4, kernel=kernel, **options).fit(1e-10 * X, y)
+    rows = 1e-10 * X[:5]
+    rows[2] = 1e308
+    assert scores_or_refusal(model.decision_function, rows) is None
+
+
 def test_one_cell_of_a_stream_does_not_spoil_all_scores():
     """OILK keeps the row as a centre, far from all others, whose scores stay as they were."""
     rows = X.copy()

@@ -61,6 +61,7 @@ def prepare(page, folder):
         customers["churned"] = positive
     customers.to_csv(folder / "customers.csv", index=False)
     customers.to_csv(folder / "new_claims.csv", index=False)
+    customers.to_csv(folder / "new_customers.csv", index=False)
     customers.rename(columns={"churned": "fraud"}).to_csv(folder / "claims.csv", index=False)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 20)), rng.random(400) < 0.3
@@ -160,3 +161,18 @@ def test_every_image_of_the_gallery_has_an_example():
     used = set(re.findall(r"sphx_glr_(plot_\w+)_\d{3}\.png", text))
     assert used
     assert [name for name in used if not (ROOT / "examples" / f"{name}.py").exists()] == []
+
+
+def test_files_and_names_in_the_architecture_exist():
+    """Files are below src/skauc, the repository or the folder of the file before; names in them."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    wrong, folders = [], [ROOT / "src" / "skauc", ROOT]
+    for path, names in re.findall(r"`([\w./]+\.(?:py|js|html))(?:: ([\w., ]+))?`", text):
+        if path == "app/cli/NAME.py":
+            continue
+        files = [folder / path for folder in folders if (folder / path).exists()]
+        files = files or list((ROOT / "src" / "skauc").rglob(path))
+        code = "".join(file.read_text(encoding="utf-8") for file in files)
+        parts = re.findall(r"\w+", names) or [""]
+        wrong += [(path, name) for name in parts if not files or name not in code]
+    assert wrong == []

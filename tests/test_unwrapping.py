@@ -1,6 +1,7 @@
 """Unwrapping of models, and the scores of binary classifiers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
@@ -12,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidParameterError
 from skauc.unwrapping import first_step, layers_of, positive_probabilities, ranking_scores, unwrap
 
@@ -56,3 +58,11 @@ def test_every_wrapper_is_removed():
     assert first_step(model) is pipeline[0]
     assert list(layers_of(model))[-1] is pipeline[-1]
     assert_array_equal(unwrapped.transform(X), pipeline[0].transform(X))
+
+
+def test_columns_of_a_pipeline_that_begins_with_passthrough():
+    X, y = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 2.0]}), [0, 0, 1, 1]
+    model = make_pipeline("passthrough", SparseKernelAUC(1, random_state=0)).fit(X, y)
+    assert unwrap(model).input_names(model) == ["a", "b"]
+    model.fit(X.to_numpy(), y)
+    assert unwrap(model).input_names(model) == ["x0", "x1"]

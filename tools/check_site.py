@@ -22,6 +22,15 @@ WIDER = "return document.documentElement.scrollWidth - document.documentElement.
 BROKEN_IMAGES = """
 return [...document.images].filter(i => i.complete && i.naturalWidth === 0).map(i => i.src)
 """
+# What new users look for, and the page that answers.
+SEARCHES = (
+    ("few positives", "guide/which_estimator"),
+    ("probabilities", "guide/thresholds"),
+    ("threshold recall", "guide/thresholds"),
+    ("refine", "guide/how_it_works"),
+    ("database", "guide/deployment"),
+    ("SparseKernelAUC", "SparseKernelAUC.html"),
+)
 
 
 class Links(HTMLParser):
@@ -129,8 +138,8 @@ def main() -> None:
         for width in SIZES:
             for page in pages:
                 wrong += visit(browser, root, page, width, options.pictures)
-        wrong += search_finds(browser, root, "calibration", "guide/thresholds")
-        wrong += search_finds(browser, root, "SparseKernelAUC", "SparseKernelAUC.html")
+        for words, page in SEARCHES:
+            wrong += search_finds(browser, root, words, page)
     finally:
         browser.quit()
     print("\n".join(wrong) or f"{len(pages)} pages are in order at {len(SIZES)} widths.")

@@ -35,13 +35,18 @@ class Work:
     within: str = ""
 
 
+REFINEMENT = "sparse/refinement.py"
 KINDS = (
-    Work("pair statistics", "fit", "losses/pairs.py", "moments", 11, "newton.py"),
+    Work("pair statistics, sorted", "fit", "passes/state.py", "cpu", 11, "newton.py"),
+    Work("pair statistics, binned", "fit", "losses/pairs.py", "moments", 11, "newton.py"),
     Work("Newton step", "fit", "passes/derivatives.py", "accumulate", 11, "newton.py"),
     Work("forward selection", "fit", "passes/derivatives.py", "accumulate", 11, "selection.py"),
     Work("candidate kernel block", "fit", "kernels.py", "block", 11, "passes/derivatives.py"),
-    Work("refinement gradient", "fit", "passes/moments.py", "accumulate", 11, "refinement.py"),
-    Work("refinement pair statistics", "fit", "losses/pairs.py", "moments", 11, "refinement.py"),
+    Work("refinement gradient", "fit", "passes/moments.py", "accumulate", 11, REFINEMENT),
+    Work("refinement statistics", "fit", "passes/state.py", "cpu", 11, REFINEMENT),
+    Work("few rows, minimum", "fit", "sparse/objective.py", "minimum", 11, "newton.py"),
+    Work("few rows, selection", "fit", "few_selection.py", "select_from_few", 11, "selection.py"),
+    Work("few rows, refinement", "fit", REFINEMENT, "evaluate", 11, REFINEMENT),
     Work("decision_function", "decision_function", "kernels.py", "block", 6),
 )
 
@@ -72,12 +77,14 @@ def main() -> int:
 
 
 def _work() -> None:
+    """Fit to few rows, to rows that are sorted, and to rows that are counted in bins."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
-    y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=400) > 0
-    model = SparseKernelAUC(4, random_state=0).fit(X, y)
-    SparseKernelAUC(4, refine=3, random_state=0).fit(X, y)
-    model.decision_function(np.tile(X, (150, 1)))
+    X = rng.normal(size=(12_000, 3))
+    y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0
+    for n_rows in (400, 3_000, 12_000):
+        for refine in (False, 3):
+            model = SparseKernelAUC(4, refine=refine, random_state=0).fit(X[:n_rows], y[:n_rows])
+    model.decision_function(np.tile(X, (5, 1)))
 
 
 def _stack(frame: FrameType, kind: Work) -> list[FrameType]:
@@ -90,8 +97,8 @@ def _stack(frame: FrameType, kind: Work) -> list[FrameType]:
         return []
     if not any(one.f_code.co_filename.endswith(kind.within) for one in frames):
         return []
-    is_refined = any(one.f_code.co_filename.endswith("refinement.py") for one in frames)
-    return frames[::-1] if is_refined == (kind.within == "refinement.py") else []
+    is_refined = any(one.f_code.co_filename.endswith(REFINEMENT) for one in frames)
+    return frames[::-1] if is_refined == (kind.within == REFINEMENT) else []
 
 
 def _outwards(frame: FrameType | None, start: str) -> Iterator[FrameType]:

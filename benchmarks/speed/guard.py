@@ -17,10 +17,15 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.harness import Options
-from benchmarks.speed import layers
+from benchmarks.speed import everyday, layers
 
 BASELINE = Path(__file__).parent / "baseline.json"
-WORKLOADS = (layers.kernel_block, layers.pair_statistics, layers.passes)
+WORKLOADS = (
+    layers.kernel_block,
+    layers.pair_statistics,
+    layers.passes,
+    everyday.few_rows_roof,
+)
 # Allowed increase of a ratio: about three times its variation.
 TOLERANCE = 1.3
 N_TRIES = 3

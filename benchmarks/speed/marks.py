@@ -126,6 +126,28 @@ def fits(options: Options, make: Callable, name: str, peers: list[str], goals) -
     ]
 
 
+def untouched(n_jobs: int, seed: int = 0) -> SparseKernelAUC:
+    """All parameters at their defaults."""
+    return SparseKernelAUC(n_jobs=n_jobs, random_state=seed)
+
+
+def of_paper(n_jobs: int, seed: int = 0) -> SparseKernelAUC:
+    """The size, width, C_pair and number of candidates of the paper, and our selection."""
+    return greedy(n_jobs, seed).set_params(selection="orthogonal")
+
+
+def fit_default(options: Options) -> list[Line]:
+    """The defaults compared with those of boosted trees."""
+    peers = ["XGBoost", "LightGBM", "HistGradientBoosting"]
+    return fits(options, untouched, "defaults", peers, {"XGBoost": 1.5})
+
+
+def fit_paper(options: Options) -> list[Line]:
+    """182 centres, 100 candidates, several centres per pass, compared with SVC."""
+    name = "SVC(C=32, gamma=2)"
+    return fits(options, of_paper, "182 centres", [name], {name: 0.2})
+
+
 def fit_greedy(options: Options) -> list[Line]:
     """182 centres, 100 candidates, the paper's Method 2, compared with SVC."""
     name = "SVC(C=32, gamma=2)"

@@ -1,4 +1,4 @@
-"""Start-up cost: the import, the first fit, and a search compared with one fit."""
+"""Start-up cost: the import, and the first fit."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
-from benchmarks.harness import Line, Options, compare, to_lines
-from reproduction.data_sets import load_dataset
-from skauc import SparseKernelAUC, SparseKernelAUCCV
+from benchmarks.harness import Line, Options, to_lines
 
 IMPORT = "import time; t = time.perf_counter(); import {modules}; print(time.perf_counter() - t)"
 FIRST_FIT = """
@@ -61,14 +57,3 @@ def first_fit(options: Options) -> list[Line]:
         seconds = {"the first ever": np.array([first]), "the next process": np.array([second])}
         found += to_lines("first fit", seconds, facts={"rows": n_rows})
     return found
-
-
-def search(options: Options) -> list[Line]:
-    """`SparseKernelAUCCV` with defaults compared with one fit of 64 centres, on svmguide3."""
-    data = load_dataset("svmguide3")
-    X, y = StandardScaler().fit_transform(data.X_train), data.y_train
-    tasks = {
-        "SparseKernelAUCCV": lambda: SparseKernelAUCCV(random_state=0).fit(X, y),
-        "SparseKernelAUC(64)": lambda: SparseKernelAUC(64, random_state=0).fit(X, y),
-    }
-    return compare("search", tasks, 2, clock=time.process_time)

@@ -46,6 +46,10 @@ class UnscaledFeaturesWarning(UserWarning):
     """The features have such different spreads that the kernel hardly sees some of them."""
 
 
+class UnknownLevelsWarning(UserWarning):
+    """A column of categories has no value that is known from training."""
+
+
 class FewCentresWarning(UserWarning):
     """A model has fewer centres than asked for, because the other rows depend on them."""
 

@@ -235,6 +235,10 @@ def _sparse_rbf(gamma, scales, centres: sparse.csr_array, dtype) -> KernelColumn
     return block
 
 
+def _city_blocks(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    return cdist(rows, centres, "cityblock")
+
+
 @dataclass(frozen=True)
 class Laplacian(SameForAll):
     """k(x, z) = exp(-gamma |x - z|_1)."""
@@ -242,10 +246,12 @@ class Laplacian(SameForAll):
     gamma: float
 
     def columns(self, centres: Rows, dtype, scratch: ScratchArrays = NEW_ARRAYS) -> KernelColumns:
-        """Return a function of the city-block distances of scikit-learn."""
+        """Return a function of the city-block distances."""
+        # cdist takes rows that overflowed in a scaling. Their scores are refused by name later.
+        distance = manhattan_distances if is_sparse(centres) else _city_blocks
 
         def block(rows: Rows) -> np.ndarray:
-            distances = manhattan_distances(
+            distances = distance(
                 rows.astype(np.float64, copy=False), centres.astype(np.float64, copy=False)
             )
             distances *= -self.gamma

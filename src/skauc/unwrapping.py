@@ -99,6 +99,16 @@ class UnwrappedModel:
                 return None
         return undone if np.allclose(again, rows, rtol=1e-4, atol=1e-6) else None
 
+    def input_names(self, model: Any) -> list[str]:
+        """Return the columns that the wrapped model takes, x0, x1 and so on if they have no names.
+
+        A pipeline that begins with "passthrough" does not know its columns, but its next step does.
+        """
+        first = self.steps[0] if self.steps else self.classifier
+        named = getattr(model, "feature_names_in_", getattr(first, "feature_names_in_", None))
+        n_columns = first.n_features_in_
+        return [f"x{i}" for i in range(n_columns)] if named is None else list(map(str, named))
+
     def feature_names(self) -> list[str]:
         """Return the feature names of the classifier."""
         n_features = self.classifier.n_features_in_

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.__main__ import WORKLOADS, parse
 from benchmarks.harness import Line, Options, interleave, to_lines
-from benchmarks.speed import curves, guard, layers, thread_curves
+from benchmarks.speed import curves, everyday, guard, layers, thread_curves
 from benchmarks.speed.growth import Setting, make_data, measure
 
 TINY = Options((1,), repeats=1, scale=0.002)
@@ -52,6 +52,17 @@ def test_layers_say_how_near_the_peak_they_are():
     names = {line.workload for line in lines}
     assert names >= {"Hessian", "Newton", "prediction", "gains of 100 candidates"}
     assert all(line.facts["of the peak"].endswith("%") for line in lines)
+
+
+def test_everyday_work_is_timed_beside_smaller_work():
+    lines = [*everyday.few_rows_roof(TINY), *everyday.searches(TINY, ("60 x 20",))]
+    assert [line.what for line in lines] == [
+        "default, 240 rows",
+        "default, 1,000 rows",
+        "60 x 20, default",
+        "60 x 20, quick",
+    ]
+    assert all(line.ours > 0 and line.theirs > 0 for line in lines)
 
 
 def test_layers_are_timed_on_each_number_of_threads():

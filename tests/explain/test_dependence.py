@@ -97,3 +97,13 @@ def test_importance_is_the_mean_size_of_contributions(table):
     assert all(each.low < each.importance < each.high for each in found)
     with pytest.raises(ValueError, match="at least two rows; got 1"):
         column_importances(explanation[:1])
+
+
+def test_an_unknown_category_in_the_first_row_is_no_warning():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["a", "b"], 200)})
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(4, random_state=0))
+    model.fit(frame, frame["size"] > 0.5)
+    rows = frame[:60].copy()
+    rows.loc[0, "town"] = "new"
+    assert len(partial_dependence(model, rows, "size").effect) > 1

@@ -62,6 +62,7 @@ MODELS = {
     "rank": SparseKernelAUC(6, scaling="rank", random_state=0),
     "normal": SparseKernelAUC(6, scaling="normal", linear_term=True, refine=3, random_state=0),
     "log": SparseKernelAUC(6, scaling="log", random_state=0),
+    "clip": SparseKernelAUC(6, scaling="clip", shapes="local", random_state=0),
     "all rows": KernelRankSVM(),
     "structural": StructuralAUC(kernel="rbf"),
 }
@@ -76,6 +77,16 @@ def test_values_equal_the_enumeration_of_subsets(rows, name):
     for row, values in zip(X[:3], explanation.values, strict=True):
         expected = enumerated(model.decision_function, row, background, weight / weight.sum())
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-10)
+
+
+def test_values_of_ten_columns_equal_the_enumeration_of_subsets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 10))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=200) > 0.8
+    model = SparseKernelAUC(16, shapes="ridge", random_state=0).fit(X, y)
+    explanation = shapley_values(model, X[:1], X[40:45], method="exact")
+    expected = enumerated(model.decision_function, X[0], X[40:45], np.full(5, 0.2))
+    np.testing.assert_allclose(explanation.values[0], expected, rtol=0, atol=1e-10)
 
 
 def check_additive(model, rows, background):

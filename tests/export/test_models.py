@@ -96,6 +96,24 @@ def test_c(fitted, tmp_path):
             check(fitted[name], rows, scores, probabilities, labels, failed)
 
 
+@needs_gcc
+def test_single_precision_of_values_that_crowd(tmp_path):
+    """Scaled knots of normal scores are closer than single precision sees; the rows are exact."""
+    rng = np.random.default_rng(0)
+    crowded = np.where(rng.random(400) < 0.7, 20 + rng.random(400) / 10, 8000 * rng.random(400))
+    rows = np.column_stack((np.round(crowded * 512) / 512, np.round(rng.normal(size=400), 1)))
+    y = rows[:, 0] + 3000 * rows[:, 1] + 2000 * rng.normal(size=400) > 2000
+    model = make_pipeline(StandardScaler(), small(scaling="normal", refine=5)).fit(rows, y)
+    header = to_source(model, "c", precision="float")
+    assert "typedef double model_wide;" in header
+    values = {f"x{j}": column for j, column in enumerate(rows.T)}
+    found = run_c(tmp_path, {"model": header}, columns_of(model), values)["model"]
+    assert_allclose(found[0], model.decision_function(rows), rtol=0, atol=1e-5)
+    plain = small(scaling="normal").fit(np.round(X[:, :4], 1), Y)
+    plain = to_source(plain, "c", precision="float")
+    assert "typedef float model_wide;" in plain
+
+
 @needs_node
 @pytest.mark.parametrize(
     "name",

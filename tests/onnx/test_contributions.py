@@ -29,6 +29,8 @@ def run(graph, inputs):
 MODELS = {
     "rbf": SparseKernelAUC(8, gamma=[0.05, 0.5], random_state=0),
     "local": SparseKernelAUC(8, shapes="local", random_state=0),
+    "ridges": SparseKernelAUC(12, shapes="ridge", random_state=0),
+    "ridges of ranks": SparseKernelAUC(12, shapes="ridge", scaling="rank", random_state=0),
     "laplacian": SparseKernelAUC(8, kernel="laplacian", random_state=0),
     "linear": SparseKernelAUC(3, kernel="linear", random_state=0),
     "ranks": SparseKernelAUC(8, scaling="rank", linear_term=True, refine=2, random_state=0),
@@ -46,13 +48,16 @@ def test_values_are_exact(name):
     assert float(facts["base_value"]) == pytest.approx(expected.base_values[0], abs=1e-12)
 
 
-def test_tables_have_one_value_per_column():
+@pytest.mark.parametrize("shapes", ["round", "ridge"])
+def test_tables_have_one_value_per_column(shapes):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {"colour": rng.choice(["red", "green"], 150), "size": rng.normal(size=150)}
     )
     y = (frame["colour"] == "red") + frame["size"] > 0.7
-    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(6, random_state=0)).fit(frame, y)
+    classifier = SparseKernelAUC(6, shapes=shapes, random_state=0)
+    model = make_pipeline(TablePreprocessor(), classifier).fit(frame, y)
+    assert classifier.is_ridge_.any() == (shapes == "ridge")
     graph = to_onnx(model, contributions=True)
     inputs = {
         "colour": frame[["colour"]].to_numpy().astype(object)[:9],
@@ -69,8 +74,7 @@ def test_tables_have_one_value_per_column():
     ("model", "row", "message"),
     [
         (SparseKernelAUC(4, random_state=0), X[:2], "must be one row; got 2"),
-        (SparseKernelAUC(4, kernel="polynomial", random_state=0), True, "a product over"),
-        (SparseKernelAUC(4, shapes="ridge", random_state=0), True, "Use contributions=None"),
+        (SparseKernelAUC(4, kernel="polynomial", random_state=0), True, "are exact: the kernel is"),
         (make_pipeline(PCA(3), SparseKernelAUC(4, random_state=0)), X[:1], "such as PCA"),
     ],
 )

@@ -1,10 +1,14 @@
 """Notes about new rows that do not look like the training table."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from messy import make_messy
 
+from skauc.exceptions import UnknownLevelsWarning
 from skauc.preprocessing import NewRows, TablePreprocessor
 
 FRAME, Y = make_messy(800)
@@ -93,3 +97,17 @@ def test_arrays_have_no_names_and_get_notes_all_the_same():
     X = np.random.default_rng(0).normal(size=(100, 2))
     (note,) = notes_on(X * [1, 1000], TablePreprocessor().fit(X))
     assert note.startswith("Column 'x1': ")
+
+
+def test_transform_warns_if_no_level_is_known():
+    """Both of one-hot levels and of means of the target, also beyond the first thousand rows."""
+    many = pd.concat([OTHER] * 5, ignore_index=True)
+    for column in ("town", "shop"):
+        message = f"Column '{column}': no value is known from training, such as 'Paris'."
+        with pytest.warns(UnknownLevelsWarning, match=re.escape(message)):
+            STEP.transform(many.assign(**{column: "Paris"}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        STEP.transform(OTHER)
+        STEP.transform(OTHER[:19].assign(town="Paris"))
+        STEP.transform(many.assign(town=np.where(np.arange(len(many)) < 1400, "Paris", many.town)))

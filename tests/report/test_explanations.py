@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -10,6 +12,7 @@ from skauc import SparseKernelAUC, TablePreprocessor
 from skauc.explain import partial_dependence, shapley_values
 from skauc.metrics import auc
 from skauc.report import make_report_content, render_report
+from skauc.report.explained_rows import describe
 from skauc.report.missing import Missing
 
 
@@ -94,3 +97,14 @@ def test_other_models_have_no_explanations_and_pages_are_rendered(made):
     for part in (other.explained, other.shapes, other.lookup, other.far, other.prototypes):
         assert isinstance(part, Missing)
     assert "Explain row" not in render_report(other)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_explained_rows_have_the_probability_of_the_model(made, method):
+    model, test, y, content = made
+    assert {row.probability for row in content.explained.rows} == {None}
+    calibrated = CalibratedClassifierCV(FrozenEstimator(model), method=method).fit(test, y)
+    numbers = [3, 8]
+    shown = describe(calibrated, shapley_values(model, test.iloc[numbers]), numbers, "ab", "ab")
+    expected = calibrated.predict_proba(test.iloc[numbers])[:, 1]
+    np.testing.assert_allclose([row.probability for row in shown.rows], expected, atol=1e-9)

@@ -319,6 +319,21 @@ def test_one_fold_is_enough():
         assert model.best_score_ == model.cv_results_["mean_test_score"].max()
 
 
+def test_it_says_what_the_other_size_would_have_been():
+    best, small = (make(size=size).fit(X, y) for size in ("best", "small"))
+    assert best.size_choices_ == small.size_choices_
+    for size, model in (("best", best), ("small", small)):
+        choice = model.size_choices_[size]
+        assert {**choice["params"], "refine": model.best_params_["refine"]} == model.best_params_
+        assert choice["mean_test_score"] in model.cv_results_["mean_test_score"]
+    sizes, scores = (
+        [best.size_choices_[size][key] for size in ("best", "small")]
+        for key in ("params", "mean_test_score")
+    )
+    assert sizes[0]["n_basis"] >= sizes[1]["n_basis"]
+    assert scores[0] >= scores[1]
+
+
 # -- sameness ---------------------------------------------------------------------------------
 
 

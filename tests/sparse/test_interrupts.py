@@ -64,8 +64,8 @@ def test_an_interrupt_ends_a_search_that_refines(n_jobs):
     assert int(n_counted) == 2
     assert is_good == "True"
     assert int(n_threads) == 1
-    # The last fit has a second; a busy machine takes the rest.
-    assert float(seconds) < 6
+    # The last fit has half a second. Idle machines take 0.6 s, busy ones more.
+    assert float(seconds) < 2
 
 
 FIT = """

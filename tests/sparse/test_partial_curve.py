@@ -10,11 +10,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from skauc import KernelRankSVM, SparseKernelAUC, SparseKernelAUCCV
-from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.losses.focus import make_focus
 from skauc.metrics import partial_auc
-from skauc.sparse.sampling import hold_out_none
 
 REGIONS = ({"max_fpr": 0.05}, {"min_tpr": 0.8}, {"max_fpr": 0.2, "min_tpr": 0.5})
 
@@ -87,35 +85,27 @@ def test_weights_count_as_repetitions(rows):
     assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-5)
 
 
-def test_samples_stand_for_all_rows():
-    """The loss of a weighted sample is about that of all rows, because fractions are of weights."""
-    rng = np.random.default_rng(0)
-    positive = np.arange(10_000) % 20 == 0
-    X = (rng.normal(size=10_000) + 2.0 * positive)[:, None]
-    data = TrainingData(X, positive, np.ones(10_000), np.array([0, 1]))
-    model = SparseKernelAUC(1, kernel="linear", refine=False).fit([[0.0], [1.0]], [0, 1])._model
-    held_out = hold_out_none(data, np.random.RandomState(0))
-    sample = held_out.sample(data, 2000)
-    focus = make_focus(0.05, 0.8)
-    hard = held_out.hard_sample(data, model, sample, 2000, number=1, focus=focus)
-
-    def loss(part):
-        kept = focus.of_rows(part.X[:, 0], part.positive, part.weights)
-        return oracles.loss(part.X[:, 0], part.positive, kept)
-
-    expected = loss(data)
-    assert_allclose(loss(sample), expected, rtol=0.2)
-    assert_allclose(loss(hard), expected, rtol=0.05)
-
-
-def test_many_rows_are_fitted_by_samples(rows):
-    X, y = np.tile(rows[0], (14, 1)), np.tile(rows[1], 14)
+@pytest.mark.parametrize("n_copies", [1, 14])
+@pytest.mark.parametrize("refine", [False, True])
+def test_centres_are_those_for_the_whole_curve(rows, n_copies, refine):
+    """Coefficients are fitted for the part, on few rows and after samples of many."""
+    X, y = np.tile(rows[0], (n_copies, 1)), np.tile(rows[1], n_copies)
     X = X + 0.1 * np.random.default_rng(0).normal(size=X.shape)
-    whole, part = (
-        SparseKernelAUC(4, random_state=0, **region).fit(X, y) for region in ({}, REGIONS[0])
-    )
-    values = [partial_auc(y, m.decision_function(X), **REGIONS[0]) for m in (whole, part)]
-    assert values[1] > values[0]
+    settings = {"linear_term": False, "refine": refine, "random_state": 0}
+    whole, part = (SparseKernelAUC(4, **settings, **each).fit(X, y) for each in ({}, REGIONS[0]))
+    assert_array_equal(part.basis_vectors_, whole.basis_vectors_)
+    assert_array_equal(part.length_scales_, whole.length_scales_)
+    gram = whole._model.kernel.gram(whole.basis_vectors_, whole._model.kernel, whole.basis_vectors_)
+    focus = make_focus(REGIONS[0]["max_fpr"], None)
+    n_counted = sum(focus.counted(np.sum(y == 0), np.sum(y == 1)))
+
+    def objective(model):
+        scores = model.decision_function(X)
+        kept = focus.of_rows(scores, y == 1, np.ones(len(y)))
+        loss = oracles.loss(scores, y == 1, kept)
+        return (model.dual_coef_ @ gram @ model.dual_coef_ + loss / n_counted) / 2
+
+    assert objective(part) < 0.999 * objective(whole)
 
 
 def test_the_search_is_for_the_part_of_the_curve(rows):

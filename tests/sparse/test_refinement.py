@@ -142,7 +142,7 @@ def test_value_and_gradient_are_those_of_the_definition(engine_case, make_setup,
     problem = _Problem(setup.objective, setup.basis, optimise, setup.start)
     theta = problem.pack(setup.start.shape)
     theta += 0.2 * np.random.default_rng(0).normal(size=len(theta))
-    value, gradient = problem(theta)
+    value, gradient = problem.penalised(theta, *problem.evaluate(theta))
 
     def least(theta):
         shape = problem.unpack(theta)
@@ -173,7 +173,7 @@ def test_a_scale_at_its_bound_stays_there(make_setup, toy):
     theta = problem.pack(setup.start.shape)
     theta[-3:] = SCALE_BOUNDS[0] - 1, SCALE_BOUNDS[1] + 1, 0.0
     assert_allclose(problem.unpack(theta).scales, np.exp([*SCALE_BOUNDS, 0.0]))
-    _, gradient = problem(theta)
+    _, gradient = problem.penalised(theta, *problem.evaluate(theta))
     # The kernel changes no more; the penalty pulls the log scale back.
     ridge = shape_ridge(setup.engine)
     assert_allclose(gradient[-3:-1], ridge * theta[-3:-1])
@@ -301,7 +301,8 @@ def test_a_constant_feature_has_no_gradient(make_setup, toy):
     X[:, 1] = 7.0
     setup = make_setup(replace(toy, X=X))
     problem = _Problem(setup.objective, setup.basis, optimise, setup.start)
-    _, gradient = problem(problem.pack(setup.start.shape))
+    theta = problem.pack(setup.start.shape)
+    _, gradient = problem.penalised(theta, *problem.evaluate(theta))
     assert_allclose(gradient.reshape(-1, 3)[:, 1], 0, atol=1e-4 * np.abs(gradient).max())
     refined = refine(setup.objective, setup.basis, setup.start, 30, optimise)
     assert_numbers(setup, refined)

@@ -27,12 +27,17 @@ for n_rows, dtype, options in (
     (11_000, "f8", {}),
     (11_000, "f8", {"refine": False, "linear_term": False, "n_jobs": 2}),
     (11_000, "f4", {}),
+    (200, "f8", {"shapes": "ridge"}),
+    (3_000, "f8", {"shapes": "local"}),
 ):
     X = random.normal(size=(n_rows, 4)).astype(dtype)
     X.flags.writeable = n_rows == 11_000 and dtype == "f8"
     model = skauc.SparseKernelAUC(5, random_state=0, **options).fit(X, X[:, 0] > 1)
     model.decision_function(X)
 model.shapley_values(X[:3])
+X = random.normal(size=(600, 4))
+search = skauc.SparseKernelAUCCV(effort="quick", n_basis=8, random_state=0)
+search.fit(X, X[:, 0] * X[:, 1] > 0).predict_proba(X)
 print(len(before), sorted(f"{module}.{name}" for module, name, _ in compiled() - before))
 """
 

@@ -25,7 +25,7 @@ class FewRows:
     scratch: ScratchArrays
 
     def columns_of(self, size: int) -> np.ndarray:
-        """Return the first columns in one piece of memory, until the next call."""
+        """Return the first columns as a contiguous array, which lasts until the next call."""
         if size == self.columns.shape[1]:
             return self.columns
         columns = self.room("columns", size)
@@ -33,5 +33,5 @@ class FewRows:
         return columns
 
     def room(self, name: str, width: int) -> np.ndarray:
-        """Return an array with one row per row, until the next one of this name."""
+        """Return an array as long as the data; it lasts until the next one of this name."""
         return self.scratch.array(f"few {name}", (len(self.positive), width), np.float64)

@@ -149,7 +149,7 @@ class RowThreads:
         the pool would never end.
         """
         if 0 < n_rows <= block_rows:
-            return iter((task(0, n_rows),))
+            return map(task, (0,), (n_rows,))
         starts = range(0, n_rows, block_rows)
         stops = [min(start + block_rows, n_rows) for start in starts]
         if self._pool is None or threading.get_ident() != self._owner:

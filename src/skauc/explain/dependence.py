@@ -10,6 +10,7 @@ The weights w are computed once. Each point of the grid then costs one factor pe
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from skauc.exceptions import InvalidParameterError
+from skauc.exceptions import InvalidParameterError, UnknownLevelsWarning
 from skauc.explain.columns import UserColumns, find_columns, pick, pick_rows, stack
 from skauc.explain.grids import ColumnGrid, find_column, make_grid, with_values
 from skauc.explain.products import ProductForm, why_no_product
@@ -139,6 +140,19 @@ def _mean_scores(unwrapped: UnwrappedModel, X: Any, reference: Reference) -> Any
     return _MixedFeatures(unwrapped, columns, X, reference)
 
 
+def _features_at(
+    unwrapped: UnwrappedModel, X: Any, values: list[tuple[int, np.ndarray]]
+) -> np.ndarray:
+    """Return the features of copies of the first row with other values in some columns.
+
+    The first row may have a category that is unknown from training. All copies have it then, which
+    is no reason for a warning.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownLevelsWarning)
+        return features_of(unwrapped, with_values(X, values))
+
+
 def _crossed(grids: Sequence[ColumnGrid]) -> list[np.ndarray]:
     """Return the values of each column at every point of the grid."""
     shape = [len(grid.values) for grid in grids]
@@ -173,7 +187,7 @@ class _ClosedForm:
         parts, constant = [], self.linear[kept].sum() + self.form.intercept
         linear = []
         for number, grid in zip(numbers, grids, strict=True):
-            features = features_of(self.unwrapped, with_values(self.X, [(number, grid.values)]))
+            features = _features_at(self.unwrapped, self.X, [(number, grid.values)])
             rows = as_dense(self.model.scaled(features))
             parts.append(self.form.factors(rows)[:, :, number])
             linear.append(self.form.linear_parts(rows)[:, number])
@@ -199,7 +213,7 @@ class _MixedFeatures:
     def on(self, numbers: Sequence[int], grids: Sequence[ColumnGrid]) -> np.ndarray:
         """Return the mean scores at the points of the grid."""
         values = list(zip(numbers, _crossed(grids), strict=True))
-        replaced = features_of(self.unwrapped, with_values(self.X, values))
+        replaced = _features_at(self.unwrapped, self.X, values)
         is_replaced = np.isin(self.columns, numbers)
         means = [
             self.reference.shares

@@ -125,13 +125,13 @@ def why_no_product(model: Model) -> str | None:
     return None
 
 
-def ridges_of(model: Model, columns: np.ndarray) -> RidgeForm | None:
+def ridges_of(model: Model, columns: np.ndarray, n_columns: int) -> RidgeForm | None:
     """Return the ridges of a model, None if it has none."""
     if not isinstance(model.kernel, ShapedRBF) or not model.kernel.is_ridge.any():
         return None
     which = np.flatnonzero(model.kernel.is_ridge)
     metric = model.kernel.metric[which]
-    return RidgeForm(_dense(model.centres[which]), metric, model.coef[which], columns)
+    return RidgeForm(_dense(model.centres[which]), metric, model.coef[which], columns, n_columns)
 
 
 def _name(kernel: Kernel) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import product
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class RidgeForm:
     metric: np.ndarray
     coef: np.ndarray
     columns: np.ndarray
+    n_columns: int
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         """Return the scores of rows."""
@@ -40,7 +41,32 @@ class RidgeForm:
         for centre, scales, coef in zip(self.centres, self.metric, self.coef, strict=True):
             used = np.unique(self.columns[scales != 0])
             own, their = (self._along(each - centre, scales, used) for each in (rows, others))
-            values[:, used] += coef * _enumerated(own, their, shares)
+            members, weights = _sets(len(used))
+            means = np.empty((len(rows), len(members)))
+            for number, inside in enumerate(members):
+                along = (own @ inside)[:, None] + their @ (1 - inside)
+                means[:, number] = np.exp(-np.square(along)) @ shares
+            values[:, used] += coef * (means @ weights)
+
+    def enumerated(self, background: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return matrices A and V and a vector t for one background row b.
+
+        The Shapley values of a row x are exp(-((x - b) A + t)^2) V. A and t have one column per
+        ridge and set of its columns, V has one row.
+        """
+        slopes, offsets, shares = [], [], []
+        for centre, scales, coef in zip(self.centres, self.metric, self.coef, strict=True):
+            used = np.unique(self.columns[scales != 0])
+            members, weights = _sets(len(used))
+            inside = np.zeros((len(members), len(scales)))
+            for g, column in enumerate(used):
+                inside[:, self.columns == column] = members[:, [g]]
+            slopes.append(inside * scales)
+            offsets.append(np.full(len(members), (background - centre) @ scales))
+            share = np.zeros((len(members), self.n_columns))
+            share[:, used] = coef * weights
+            shares.append(share)
+        return np.vstack(slopes).T, np.concatenate(offsets), np.vstack(shares)
 
     def _along(self, moved: np.ndarray, scales: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Return u_g for each row and each column in use."""
@@ -54,21 +80,20 @@ class RidgeForm:
         return max((len(each) for each in used), default=0)
 
 
-def _enumerated(own: np.ndarray, their: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the Shapley values of one ridge, from the mean value of every set of its columns."""
-    n_rows, n_columns = own.shape
-    means = {}
-    for size in range(n_columns + 1):
-        for members in combinations(range(n_columns), size):
-            rest = [g for g in range(n_columns) if g not in members]
-            along = own[:, list(members)].sum(axis=1)[:, None] + their[:, rest].sum(axis=1)
-            means[frozenset(members)] = np.exp(-np.square(along)) @ shares
-    values = np.zeros((n_rows, n_columns))
-    for chosen, mean in means.items():
-        size = len(chosen)
-        for g in range(n_columns):
-            if g not in chosen:
-                weight = math.factorial(size) * math.factorial(n_columns - size - 1)
-                step = means[chosen | {g}] - mean
-                values[:, g] += weight / math.factorial(n_columns) * step
-    return values
+def _sets(n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return all sets of columns, one per row, and the weights of their values.
+
+    The Shapley values of a game are its values of the sets, times the weights.
+    """
+    members = np.array(list(product((0.0, 1.0), repeat=n_columns)))
+    sizes = members.sum(axis=1)
+    joins = np.array([_share(size - 1, n_columns) for size in sizes])
+    leaves = np.array([_share(size, n_columns) for size in sizes])
+    return members, np.where(members > 0, joins[:, None], -leaves[:, None])
+
+
+def _share(size: float, n_columns: int) -> float:
+    """Return the share of the orders in which a given set of this size precedes a given column."""
+    if not 0 <= size < n_columns:
+        return 0.0
+    return 1 / (n_columns * math.comb(n_columns - 1, int(size)))

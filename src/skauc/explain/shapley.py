@@ -204,7 +204,7 @@ def why_inexact(unwrapped: UnwrappedModel, columns: UserColumns) -> str | None:
     if columns.of_feature is None:
         return "a preprocessing step computes a feature from several columns"
     model = cast(Model, unwrapped.model)
-    ridges = ridges_of(model, columns.of_feature)
+    ridges = ridges_of(model, columns.of_feature, len(columns.names))
     if ridges is not None and ridges.most_columns() > MOST_JOINT_COLUMNS:
         return f"a ridge centre uses {ridges.most_columns()} columns"
     return why_no_product(without_ridges(model))
@@ -240,7 +240,7 @@ def _exact_values(
     model = cast(Model, unwrapped.model)
     of_feature = cast(np.ndarray, columns.of_feature)
     form = ProductForm.of(without_ridges(model), of_feature, n_columns=len(columns.names))
-    ridges = ridges_of(model, of_feature)
+    ridges = ridges_of(model, of_feature, form.n_columns)
     others = as_dense(model.scaled(reference.rows))
     values = np.empty((X.shape[0], form.n_columns))
     base_parts = reference.shares @ form.linear_parts(others)

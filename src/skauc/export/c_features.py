@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from skauc.export.program import (
     Values,
     Words,
 )
-from skauc.export.rounding import digits, single_digits
+from skauc.export.rounding import LARGEST_CHANGE, digits, single_digits
+
+_EPSILON = float(np.finfo(np.float32).eps)
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class FeatureWriter:
     def real(self) -> str:
         """The type of numbers."""
         return "double" if self.precision == "double" else "float"
+
+    @property
+    def wide(self) -> str:
+        """The type of the numbers that stages work on.
+
+        It is double where single precision cannot tell neighbouring knots of ranks apart.
+        """
+        stages = (stage.operation for stage in self.program.stages)
+        curves = [curve for each in stages if isinstance(each, Ranks) for curve in each.curves]
+        errors = (_EPSILON * curve.steepest * np.abs(curve.knots).max() for curve in curves)
+        return "double" if any(error > LARGEST_CHANGE["float"] for error in errors) else self.real
 
     def maths(self, name: str) -> str:
         """Return a function of math.h for this precision."""
@@ -84,15 +97,29 @@ class FeatureWriter:
 
     def features(self) -> str:
         """Return the function that turns a row into features."""
-        program = self.program
+        program, parts = self.program, []
         lines = ["int found, i;", "(void)found, (void)i;"]
         for start, block in zip(program.starts, program.blocks, strict=True):
             lines += getattr(self, f"_{block.word}")(block, start)
-        for number, stage in enumerate(program.stages):
-            lines += self.stage(stage.operation, stage.start, stage.stop, number)
+        if self.wide == self.real:
+            lines += self.stages()
+        else:
+            body = ["int i;", *replace(self, precision=self.wide).stages()]
+            parts.append(function("void §_stages(§_wide *z)", body))
+            n_features, each = program.n_features, f"for (i = 0; i < {program.n_features}; i++)"
+            lines += [f"§_wide wide[{n_features}];", f"{each} wide[i] = z[i];", "§_stages(wide);"]
+            lines.append(f"{each} z[i] = (§_real)wide[i];")
         if program.axes is not None:
             lines += self.rotation(program.axes)
-        return function("void §_features(const §_row *row, §_real *z)", lines)
+        parts.append(function("void §_features(const §_row *row, §_real *z)", lines))
+        return "\n\n".join(parts)
+
+    def stages(self) -> list[str]:
+        """Return the statements of all stages."""
+        lines = []
+        for number, stage in enumerate(self.program.stages):
+            lines += self.stage(stage.operation, stage.start, stage.stop, number)
+        return lines
 
     # -- blocks -------------------------------------------------------------------------------
 

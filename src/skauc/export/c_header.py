@@ -91,6 +91,7 @@ class _Writer(FeatureWriter):
             "#include <string.h>",
             "",
             f"typedef {self.real} §_real;",
+            f"typedef {self.wide} §_wide;",
         ]
         return "\n".join(lines)
 
@@ -217,10 +218,10 @@ class _Writer(FeatureWriter):
             lines = [f"return 1 / (1 + {power});"]
         else:
             lines = [
-                self.table("knots", calibration.knots),
-                self.table("levels", calibration.levels),
+                self.table("knots", calibration.knots, self.wide),
+                self.table("levels", calibration.levels, self.wide),
                 f"enum {{ n = {len(calibration.knots)} }};",
-                "return §_interpolate(§_score(row), knots, levels, n);",
+                "return (§_real)§_interpolate(§_score(row), knots, levels, n);",
             ]
         return function("§_real §_probability(const §_row *row)", lines)
 

@@ -129,12 +129,10 @@ class _Builder:
 
     def add_array(self, opened: UnwrappedModel, model) -> None:
         """Add the columns of an array of numbers. Only an imputer takes missing values."""
-        n_columns = int(model.n_features_in_)
-        named = getattr(model, "feature_names_in_", None)
-        names = [f"x{i}" for i in range(n_columns)] if named is None else map(str, named)
+        names = opened.input_names(model)
         has_gaps = any(isinstance(step, SimpleImputer) for step in opened.steps)
         self.columns += [TableColumn(name, "numeric", may_be_missing=has_gaps) for name in names]
-        self.blocks.append(Values(tuple(range(n_columns))))
+        self.blocks.append(Values(tuple(range(len(names)))))
 
     def add_step(self, step) -> None:
         """Add a transformer of all features."""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skauc.exceptions import InvalidParameterError
 from skauc.export import c_header, javascript, page, sql
+from skauc.export.folding import with_short_centres
 from skauc.export.names import check_name
 from skauc.export.program import Program
 from skauc.export.reading import read_program
@@ -97,7 +98,7 @@ def to_source(
     if language == "c":
         return _header(program, model, name, precision or "double")
     if language == "sql":
-        program = with_rounded_centres(program)
+        program = with_short_centres(program)
         return sql.write_script(program, name, table or "rows", dialect or "duckdb")
     program = _short(program)
     if language == "html":
@@ -107,8 +108,11 @@ def to_source(
 
 def _short(program: Program, precision: str = "double") -> Program:
     """Return the program with centres of few digits. Those of single precision have few."""
-    is_short = is_single(program.expansion.centres)
-    return program if is_short else with_rounded_centres(program, precision)
+    if is_single(program.expansion.centres):
+        return program
+    if precision == "float":
+        return with_rounded_centres(program, precision)
+    return with_short_centres(program)
 
 
 def _check_options(

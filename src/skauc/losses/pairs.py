@@ -84,17 +84,6 @@ def sorted_cells(scores: np.ndarray, positive: np.ndarray) -> Cells:
     return Cells(cell, n_positive + 1, origin, are_ranks=True)
 
 
-def sorted_statistics(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
-) -> PairStatistics:
-    """Return the statistics of cells by rank, in one compiled call.
-
-    They are those of `pair_statistics` with `sorted_cells`.
-    """
-    cell, above, below, loss, origin = statistics_by_rank(scores, positive, weights)
-    return PairStatistics(Cells(cell, len(above), origin, True), above, below, loss)
-
-
 @compiled
 def statistics_by_rank(scores, positive, weights):
     """Return the cells, the sums above and below them, the loss, and the origin."""
@@ -256,6 +245,11 @@ class PairStatistics:
     positives_below: np.ndarray
     loss: float
     shares: Any = None
+
+    @classmethod
+    def of_ranks(cls, cell, above, below, loss: float, origin: float) -> PairStatistics:
+        """Return what `statistics_by_rank` found, as `pair_statistics` with `sorted_cells` does."""
+        return cls(Cells(cell, len(above), origin, are_ranks=True), above, below, loss)
 
 
 def pair_statistics(

@@ -6,7 +6,8 @@ nodes t and weights w of a Gauss-Legendre rule, the value of column g is
     sum_m coef_m (a_mg - b_mg) sum_t w_t exp(S_mt - L_mgt),
     L_mgt = log(b_mg + t (a_mg - b_mg)),    S_mt = sum_g L_mgt,
 
-plus the linear part. See `skauc.explain.quadrature`.
+plus the linear part. See `skauc.explain.quadrature`. Ridges have the values of
+`skauc.explain.ridges`, from all sets of the few columns that a ridge uses.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import numpy as np
 from onnx import ModelProto, helper, numpy_helper
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.explain.products import ProductForm, why_no_product
-from skauc.explain.shapley import as_table, features_of
+from skauc.explain.columns import UserColumns
+from skauc.explain.products import ProductForm, ridges_of
+from skauc.explain.ridges import RidgeForm
+from skauc.explain.shapley import as_table, features_of, why_inexact
 from skauc.explain.sources import sources_of_steps
+from skauc.model import without_ridges
 from skauc.unwrapping import UnwrappedModel, as_dense
 
 # The converter gives the rows that the kernel sees a name that begins like this.
@@ -42,23 +46,22 @@ def add_contributions(
             "`contributions` needs steps that compute each feature from one column. Leave out "
             "steps such as PCA, or use contributions=None."
         )
-    model: Any = opened.model
-    problem = why_no_product(model)
+    problem = why_inexact(opened, UserColumns(names, columns))
     if problem is not None:
         raise InvalidParameterError(
-            f"`contributions` needs a kernel that is a product over columns: {problem}. Use "
+            f"`contributions` needs a model whose Shapley values are exact: {problem}. Use "
             "contributions=None, and skauc.explain.shapley_values for this model."
         )
-    form = ProductForm.of(model, columns, n_columns=len(names))
+    model: Any = opened.model
+    form = ProductForm.of(without_ridges(model), columns, n_columns=len(names))
+    ridges = ridges_of(model, columns, len(names))
     row = as_dense(model.scaled(_background_row(opened, background)))
+    base = form.scores(row)[0] + (0.0 if ridges is None else ridges.scores(row)[0])
     found = [
         name for node in graph.graph.node for name in node.output if name.startswith(MAPPED_ROWS)
     ]
-    _Nodes(graph).write(form, row, found[-1], tensor)
-    for key, value in (
-        ("columns", "\n".join(names)),
-        ("base_value", repr(float(form.scores(row)[0]))),
-    ):
+    _Nodes(graph).write(form, ridges, row, found[-1], tensor)
+    for key, value in (("columns", "\n".join(names)), ("base_value", repr(float(base)))):
         graph.metadata_props.add(key=key, value=value)
 
 
@@ -84,14 +87,18 @@ class _Nodes:
         self.graph = model.graph
         self.n_names = 0
 
-    def write(self, form: ProductForm, row: np.ndarray, rows: str, tensor: int) -> None:
+    def write(
+        self, form: ProductForm, ridges: RidgeForm | None, row: np.ndarray, rows: str, tensor: int
+    ) -> None:
         """Write the formula and its output."""
         members = np.zeros((len(form.columns), form.n_columns))
         members[np.arange(len(form.columns)), form.columns] = 1.0
         parts = [self._linear(form, row, rows, members)]
         if len(form.coef):
             parts.append(self._products(form, row, rows, members))
-        total = parts[0] if len(parts) == 1 else self.node("Add", parts)
+        if ridges is not None:
+            parts.append(self._ridges(ridges, row, rows))
+        total = parts[0] if len(parts) == 1 else self.node("Sum", parts)
         name = "contributions"
         self.graph.node.append(helper.make_node("Cast", [total], [name], to=tensor))
         shape = [None, form.n_columns]
@@ -121,6 +128,15 @@ class _Nodes:
             "Mul", [self.node("Mul", [steps, integrals]), self.constant(form.coef[:, None])]
         )
         return self.node("ReduceSum", [values, self.constant([1], np.int64)], keepdims=0)
+
+    def _ridges(self, ridges: RidgeForm, row: np.ndarray, rows: str) -> str:
+        """Take the values of all sets of columns of all ridges, then their weighted sums."""
+        slopes, offsets, shares = ridges.enumerated(row[0])
+        moved = self.node("Sub", [rows, self.constant(row)])
+        along = self.node("MatMul", [moved, self.constant(slopes)])
+        along = self.node("Add", [along, self.constant(offsets)])
+        values = self.node("Exp", [self.node("Neg", [self.node("Mul", [along, along])])])
+        return self.node("MatMul", [values, self.constant(shares)])
 
     def _factors(self, form: ProductForm, rows: str, members: np.ndarray) -> str:
         """Return a_mg, of shape (rows, centres, columns)."""

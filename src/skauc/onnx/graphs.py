@@ -51,7 +51,7 @@ def convert(model, X, precision: str | None, contributions=None) -> ModelProto:
     elif hasattr(X, "columns"):
         inputs = _frame_inputs(X, precision)
     else:
-        inputs = [("X", _tensor_type(precision)([None, int(model.n_features_in_)]))]
+        inputs = [("X", _tensor_type(precision)([None, len(opened.input_names(model))]))]
         steps = [CastTransformer(dtype=np.float64), *steps]
     named = [(f"step{number}", step) for number, step in enumerate([*steps, opened.classifier])]
     graph = convert_sklearn(
@@ -71,17 +71,10 @@ def convert(model, X, precision: str | None, contributions=None) -> ModelProto:
     _rename(graph, given)
     _Ending(graph, _TENSORS[precision]).write(opened, model.classes_)
     if contributions is not None:
-        names = [name for name, _ in inputs] if len(inputs) > 1 or is_table else _names(model)
+        has_names = len(inputs) > 1 or is_table
+        names = [name for name, _ in inputs] if has_names else opened.input_names(model)
         add_contributions(graph, opened, names, contributions, _TENSORS[precision])
     return graph
-
-
-def _names(model) -> list[str]:
-    """Return the columns of a graph with a single input."""
-    known = getattr(model, "feature_names_in_", None)
-    if known is None:
-        return [f"x{number}" for number in range(model.n_features_in_)]
-    return [str(name) for name in known]
 
 
 def _rename(model: ModelProto, names: dict[str, str]) -> None:

@@ -104,7 +104,7 @@ def _middles(known: np.ndarray) -> np.ndarray:
 
 
 def _short_between(low: float, middle: float, high: float) -> float:
-    """Return the number of the fewest digits near the middle with low <= number < high."""
+    """Return a number near the middle of low <= number < high, with as few digits as possible."""
     texts = (f"{middle:.{n_digits}g}" for n_digits in range(1, 18))
     return next(number for number in map(float, texts) if low <= number < high)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from skauc.exceptions import UnknownLevelsWarning
 from skauc.preprocessing.column_statistics import codes_of
 from skauc.preprocessing.frames import as_frame
+from skauc.preprocessing.kinds import ColumnValues
 from skauc.preprocessing.number_forms import MISSING_WORDS
 from skauc.preprocessing.parts import (
     DatePart,
@@ -22,6 +26,8 @@ from skauc.preprocessing.table_part import TablePart
 _UNLIKELY = 0.001
 # From this number of values on, shares mean something.
 _ENOUGH = 20
+# Number of rows that show whether a column has levels that are known.
+_FIRST = 1_000
 _WORDS = {"numeric": "numbers", "date": "dates"}
 
 
@@ -104,6 +110,18 @@ class NewRows:
                 share = self._gaps[name] / self.preprocessor.n_samples_seen_
                 notes += [f"Column {name!r}: {text}" for text in self._columns[name].notes(share)]
         return notes
+
+
+def warn_of_unknown_levels(parts: Iterable[TablePart], table: Mapping[str, ColumnValues]) -> None:
+    """Warn of each column of categories in which no value is known from training."""
+    for part in parts:
+        for name, column in _levels_of(part).items():
+            values, missing = table[name].values, table[name].missing
+            column.add(values[:_FIRST], missing[:_FIRST])
+            if column.n_known == 0:
+                column.add(values[_FIRST:], missing[_FIRST:])
+            if column.is_unknown and column.n_values >= _ENOUGH:
+                warnings.warn(f"Column {name!r}: {column.unknown}", UnknownLevelsWarning, 4)
 
 
 @dataclass
@@ -221,10 +239,20 @@ class _Levels(_Column):
         if not self.unseen and not known.all():
             self.unseen = str(values[~known][0])
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no level is known, and chance does not explain it."""
+        return self.n_known == 0 and (1 - self.coverage) ** self.n_values < _UNLIKELY
+
+    @property
+    def unknown(self) -> str:
+        """What is said of such a column."""
+        return f"no value is known from training, such as {self.unseen!r}."
+
     def _notes(self) -> list[str]:
         n_unseen = self.n_values - self.n_known
-        if self.n_known == 0 and (1 - self.coverage) ** self.n_values < _UNLIKELY:
-            return [f"no value is known from training, such as {self.unseen!r}."]
+        if self.is_unknown:
+            return [self.unknown]
         share = self.n_known / self.n_values
         if self.n_values >= _ENOUGH and 2 * share < self.coverage:
             return [
@@ -242,10 +270,14 @@ def _columns_of(part: TablePart) -> dict[str, _Column]:
         figures = np.vstack([part.fill, spread, part.ranges]).T.tolist()
         named = zip(part.columns, figures, strict=True)
         return {name: _Numbers(is_date, *values) for name, values in named}
-    if isinstance(part, LevelsPart | TargetPart):
-        known = zip(part.columns, part.levels, part.coverage.tolist(), strict=True)
-        return {name: _Levels(levels, coverage) for name, levels, coverage in known}
-    return {}
+    return dict(_levels_of(part))
+
+
+def _levels_of(part: TablePart) -> dict[str, _Levels]:
+    if not isinstance(part, LevelsPart | TargetPart):
+        return {}
+    known = zip(part.columns, part.levels, part.coverage.tolist(), strict=True)
+    return {name: _Levels(levels, coverage) for name, levels, coverage in known}
 
 
 def _n_outside(values: np.ndarray, low: float, high: float) -> int:

@@ -14,6 +14,7 @@ from skauc.exceptions import InvalidDataError
 from skauc.preprocessing.frames import as_frame
 from skauc.preprocessing.kinds import ColumnType, ColumnValues, read_column
 from skauc.preprocessing.names import listed_columns
+from skauc.preprocessing.new_rows import warn_of_unknown_levels
 from skauc.preprocessing.optional import import_pandas
 from skauc.preprocessing.overrides import check_overrides
 from skauc.preprocessing.parts import (
@@ -191,8 +192,10 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         X : ndarray of shape (n_samples, n_features_out)
             The numbers.
         """
-        table = self.column_values(X)
-        return np.hstack([part.transform(table) for part in build_parts(self.parts_)])
+        table, parts = self.read_columns(X), build_parts(self.parts_)
+        warn_of_unknown_levels(parts, table)
+        values = {name: read.values for name, read in table.items()}
+        return np.hstack([part.transform(values) for part in parts])
 
     def column_values(self, X: Any) -> dict[str, np.ndarray]:
         """Return the columns in use as arrays, before they are imputed, scaled or encoded.

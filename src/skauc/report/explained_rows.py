@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -12,6 +13,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.explain import Explanation, shapley_values
 from skauc.report.missing import Missing
 from skauc.report.rows import LabelledRows
+from skauc.unwrapping import unwrap
 
 # Rows of each kind that the report explains, and columns of each row.
 N_EACH = 3
@@ -34,11 +36,13 @@ class ExplainedRow:
     """A row: its number in the table from 1 on, why it is shown, and its contributions.
 
     ``others`` is the sum of the contributions of the ``n_others`` columns that are not listed.
+    ``probability`` is None for a model without probabilities.
     """
 
     number: int
     why: str
     score: float
+    probability: float | None
     label: str | None
     contributions: tuple[Contribution, ...]
     n_others: int
@@ -78,10 +82,11 @@ def explain_leading_rows(
     except InvalidParameterError as error:
         return Missing(f"Rows are not explained: {error}")
     true = [labels[int(test.positive[number])] for number in numbers]
-    return describe(explanation, numbers, [rows[number] for number in numbers], true)
+    return describe(model, explanation, numbers, [rows[number] for number in numbers], true)
 
 
 def describe(
+    model: Any,
     explanation: Explanation,
     numbers: Sequence[int],
     whys: Sequence[str],
@@ -89,8 +94,13 @@ def describe(
     most: int = N_COLUMNS,
 ) -> ExplainedRows:
     """Return an explanation as text and numbers; ``numbers`` count from 0."""
+    scores = explanation.values.sum(axis=1) + explanation.base_values
+    calibrator = unwrap(model).calibrator
+    chances = None if calibrator is None else np.asarray(calibrator.predict(scores))
+    if chances is None or chances.ndim != 1:
+        chances = np.full(len(scores), None)
     rows = tuple(
-        _describe_row(explanation[i], number, why, label, most)
+        _describe_row(explanation[i], float(scores[i]), chances[i], number, why, label, most)
         for i, (number, why, label) in enumerate(zip(numbers, whys, labels, strict=True))
     )
     steps = [abs(part.step) for row in rows for part in row.contributions]
@@ -103,7 +113,13 @@ def describe(
 
 
 def _describe_row(
-    explained: Explanation, number: int, why: str, label: str | None, most: int
+    explained: Explanation,
+    score: float,
+    chance: float | None,
+    number: int,
+    why: str,
+    label: str | None,
+    most: int,
 ) -> ExplainedRow:
     order = np.argsort(-np.abs(explained.values), kind="stable")
     shown, rest = order[:most], order[most:]
@@ -111,7 +127,8 @@ def _describe_row(
     return ExplainedRow(
         number=number + 1,
         why=why,
-        score=float(explained.values.sum() + explained.base_values),
+        score=score,
+        probability=None if chance is None else float(chance),
         label=label,
         contributions=tuple(
             Contribution(

@@ -214,6 +214,7 @@ def make_environment() -> Environment:
         "few": few,
         "fixed": lambda value: f"{value:.3f}".replace("-", "−"),
         "number": format_number,
+        "percent": percent,
         "signed": signed,
         "step": format_step,
     }

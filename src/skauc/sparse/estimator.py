@@ -190,12 +190,13 @@ class SparseKernelAUC(PathClassifier):
     contribute to the loss. Without refinement, centres are chosen on a sample of 100 rows per
     centre, at least 8,000. The coefficients are then fitted to all rows, including those held out.
 
-    With ``max_fpr=b``, a negative row with a fraction q > b of the negatives above it counts with
-    the share sqrt(b / q) of its weight, and positives are treated alike. The loss is still convex,
-    because shares fall with the order of the rows. p and n in C_pair are the weights that count:
-    (2 sqrt(b) - b) n negatives. A row outside of the part keeps some weight because the problem
-    without them has the constant model as its solution wherever the hardest rows of both classes
-    overlap.
+    With ``max_fpr`` or ``min_tpr``, centres are chosen and refined for the whole ROC curve, and the
+    coefficients of the last model are fitted for the part; smaller models of ``path_`` are for the
+    whole curve. With ``max_fpr=b``, a negative row with a fraction q > b of the negatives above it
+    counts with the share sqrt(b / q) of its weight, and positives are treated alike. The loss is
+    still convex, because shares fall with the order of the rows. p and n in C_pair are the weights
+    that count: (2 sqrt(b) - b) n negatives. Rows outside of the part keep some weight, because
+    without them a constant model is the solution wherever the hardest rows of both classes overlap.
 
     A row of weight 2 counts as two rows, also in refinement. If there are more rows than
     candidates, or so many that samples are drawn, the random draws for weighted and for repeated

@@ -28,7 +28,7 @@ from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.scoring import make_metric
-from skauc.sparse.search import Search, choose, expected_jobs, run_search
+from skauc.sparse.search import Search, all_choices, choose, expected_jobs, run_search
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
 from skauc.validation import (
@@ -36,7 +36,7 @@ from skauc.validation import (
 )
 
 # Seconds that the fit after an interrupt may take from its first centre on.
-LAST_SECONDS = 1.0
+LAST_SECONDS = 0.5
 # Rows and steps of the refinement of the last fit, if there are many rows. Tables with more than
 # 10,000 rows gain .002 to .01 of AUC by them, and one such fit costs no more than a few others.
 LAST_ROWS, LAST_STEPS = 32_000, 40
@@ -79,7 +79,8 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
         "best" takes the model with the best mean AUC. "small" takes the smallest one that loses no
-        more than one standard error and no more than 5% of 1 - AUC.
+        more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
+        the other choice would have been.
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" tries three Cs with the first scaling and width on three folds, and nothing else.
         "thorough" tries more Cs, widths and scalings, and keeps more of them for all folds.
@@ -118,6 +119,8 @@ class SparseKernelAUCCV(PathClassifier):
     best_score_ : float
         Their mean cross-validated AUC, or ``scoring``, corrected for the optimism of having chosen
         the best (Tibshirani and Tibshirani, 2009). ``cv_results_`` has the mean itself.
+    size_choices_ : dict of str to dict
+        For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``.
     best_estimator_ : SparseKernelAUC
         The model fitted with them to all rows, with its scores lowered so that 0 has a probability
         of 0.5. This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``,
@@ -229,10 +232,10 @@ class SparseKernelAUCCV(PathClassifier):
         """Choose the parameters and fit to all rows.
 
         If the search is interrupted from the keyboard, the estimator is fitted with the best
-        parameters so far, and the interrupt is raised again. That fit ends a second after its
-        first centre with the model it has reached, which may have fewer centres than ``n_basis``
-        or fewer steps of refinement. If there are more than 80,000 rows, it uses a sample of
-        40,000. If it is interrupted, too, the estimator keeps the model it had reached.
+        parameters so far, and the interrupt is raised again. That fit ends half a second after
+        its first centre with the model it has reached, which may have fewer centres than
+        ``n_basis`` or fewer steps of refinement. If there are more than 80,000 rows, it uses a
+        sample of 40,000. If it is interrupted, too, the estimator keeps the model it had reached.
 
         Parameters
         ----------
@@ -284,9 +287,10 @@ class SparseKernelAUCCV(PathClassifier):
                 if found is None:
                     raise
                 log.hurry(LAST_SECONDS)
-                path = self._refit(search, search.few_rows(), *found, log)
+                as_tried = as_selection(self.selection), found[0].refine
+                path = self._refit(search, search.few_rows(), *found, as_tried, log)
                 raise FitInterruptedError(path) from interrupt
-            self._refit(search, rows, chosen, score, log)
+            self._refit(search, rows, chosen, score, self._last_effort(chosen, rows), log)
         return self
 
     @available_if(_has_probabilities)
@@ -361,12 +365,22 @@ class SparseKernelAUCCV(PathClassifier):
             warn_if_unscaled(mean, spread, getattr(self, "feature_names_in_", None))
 
     def _refit(
-        self, search: Search, rows: TrainingData, chosen: Setting, score: float, log: SearchLog
+        self,
+        search: Search,
+        rows: TrainingData,
+        chosen: Setting,
+        score: float,
+        refinement: tuple[Selection, int],
+        log: SearchLog,
     ) -> Path:
-        """Fit the chosen setting; interrupted, keep the model that was reached."""
-        selection, n_steps = self._last_effort(chosen, rows)
+        """Fit the chosen setting; interrupted, keep the model that was reached.
+
+        ``refinement`` says on how many rows and with how many steps the fit is refined.
+        """
+        selection, n_steps = refinement
         self.best_params_ = {**chosen.parameters(), "refine": n_steps or False}
         self.best_score_ = score
+        self.size_choices_ = all_choices(log.scores)
         self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_ = len(search.folds)
         parameters = replace(search.base, **self.best_params_, selection=selection)

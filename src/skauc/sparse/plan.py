@@ -20,7 +20,7 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import FeatureMap, check_scaling, rotate, scale
 from skauc.kernels import Kernel, check_kernel_parameters, make_kernels, resolve_gammas
-from skauc.losses.focus import Focus, make_focus
+from skauc.losses.focus import WHOLE, Focus, make_focus
 from skauc.metrics.partial_area import check_corner, check_part
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import (
@@ -247,15 +247,17 @@ class Plan:
 
         Without refinement there is a single pursuit. With it, pursuit and refinement alternate,
         doubling the size. If there are many rows, each of these works on a sample: a new one of
-        hard rows for each size. The coefficients are fitted to all rows at the end.
+        hard rows for each size. The coefficients are fitted to all rows at the end, for the part of
+        the ROC curve that matters.
         """
         parameters = self.parameters
         sizes = partial(retraining_sizes, parameters.selection.retrain)
         is_sampled = self.sample_rows(held_out) is not None
-        end: tuple[Stage, ...] = (MoveTo("all", parameters.n_basis),) if is_sampled else ()
+        is_moved = is_sampled or not parameters.focus.is_whole
+        end: tuple[Stage, ...] = (MoveTo("all", parameters.n_basis),) if is_moved else ()
         end = (*end, Finish(), *((FinishKept(),) if parameters.early_stopping else ()))
         if not parameters.refine:
-            return (Pursue(sizes(parameters.n_basis)), *(end if is_sampled else ()))
+            return (Pursue(sizes(parameters.n_basis)), *(end if is_moved else ()))
         n_steps = parameters.refine
         *between, last = refined_sizes(parameters.n_basis)
         growth: list[Stage] = []
@@ -312,11 +314,11 @@ class Plan:
         check_part(parameters.max_fpr, parameters.min_tpr, held_out.learning)
         return held_out
 
-    def optimiser(self, capacity: int) -> Newton:
+    def optimiser(self, capacity: int, focus: Focus = WHOLE) -> Newton:
         """Return Newton's method with the solver of the parameters."""
         selection = self.parameters.selection
         # The Hessian is that for fixed shares of the rows, see `skauc.losses.focus`.
-        search = halving_search if self.parameters.focus.is_whole else parabola_search
+        search = halving_search if focus.is_whole else parabola_search
         return Newton(
             step=make_step(selection.solver, capacity),
             tol=self.parameters.tol,

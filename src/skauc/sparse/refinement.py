@@ -24,7 +24,7 @@ from skauc.engines import Engine, FewRows, OrthonormalColumns
 from skauc.engines.passes import Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, same_format
-from skauc.losses.pairs import residual, sorted_statistics
+from skauc.losses.pairs import PairStatistics, residual, statistics_by_rank
 from skauc.shaped_rbf import add_norm_derivatives
 from skauc.solvers.few_rows import minimise_few
 from skauc.solvers.lbfgs import Descent
@@ -72,7 +72,8 @@ def refine(
     problem = make_problem(objective, basis, minimise, start)
     descent, latest = Descent(problem.pack(start.shape)), start
     while latest.n_iter < n_steps and not descent.is_over:
-        is_step = descent.tell(*problem(descent.trial))
+        value, derivatives = problem.evaluate(descent.trial)
+        is_step = descent.tell(*problem.penalised(descent.trial, value, derivatives))
         if is_step:
             latest = problem.found(latest.n_iter + 1)
             on_step(latest.n_iter)
@@ -108,8 +109,10 @@ class _Problem:
         """Return the vector as a shape."""
         return self.variables.unpack(theta)
 
-    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, derivatives = self.evaluate(theta)
+    def penalised(
+        self, theta: np.ndarray, value: float, derivatives: ShapeDerivatives
+    ) -> tuple[float, np.ndarray]:
+        """Return the objective and its gradient by the vector, with the penalty."""
         gradient = self.variables.gradient(theta, derivatives)
         moved = theta - self.rest
         penalty = self.ridge * moved
@@ -246,7 +249,8 @@ class _FewRowsProblem(_Problem):
         if not is_fine:
             return super().evaluate(theta)
         of_rows = scores, rows.positive, rows.weights
-        slopes = residual(sorted_statistics(*of_rows), *of_rows)
+        statistics = PairStatistics.of_ranks(*statistics_by_rank(*of_rows))
+        slopes = residual(statistics, *of_rows)
         n_linear = len(self.linear)
         self.linear, own_weights = weights[:n_linear], weights[n_linear:]
         self.coef, by_centre, by_metric = shape_derivatives(

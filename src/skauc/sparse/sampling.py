@@ -26,7 +26,6 @@ from skauc.data.sampling import (
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen
 from skauc.exceptions import InvalidDataError
-from skauc.losses.focus import WHOLE, Focus
 from skauc.model import Model
 from skauc.support import cached_property
 
@@ -97,7 +96,6 @@ class HeldOut:
         sample: TrainingData,
         size: int,
         number: int,
-        focus: Focus = WHOLE,
     ) -> TrainingData:
         """Return a sample of rows that are hard for ``model``, and its validation rows.
 
@@ -109,7 +107,7 @@ class HeldOut:
         counts = balanced_counts(learning, size)
         seed = int(hash_rows(np.array([number]), self.order.seed)[0] >> 32)
         return draw_hard_rows(
-            pool, model, sample, learning, counts, self.rows, self.kept(size), seed, focus
+            pool, model, sample, learning, counts, self.rows, self.kept(size), seed
         )
 
 
@@ -161,22 +159,16 @@ class Slopes:
     A negative row of score f adds the sum over positives i of max(0, 1 - f_i + f), times their
     weights; a positive row adds the same with the signs reversed. ``ends`` holds the scores of the
     other class in ascending order, ``totals`` the cumulative sums of its weights and of weights
-    times scores. With a focus, ``shares`` holds scores of each class in ascending order and the
-    shares of rows with these scores.
+    times scores.
     """
 
     ends: tuple[np.ndarray, np.ndarray]
     totals: tuple[np.ndarray, np.ndarray]
-    shares: tuple[np.ndarray, ...] = ()
 
     @classmethod
-    def of(cls, scores: np.ndarray, data: TrainingData, focus: Focus = WHOLE) -> Slopes:
+    def of(cls, scores: np.ndarray, data: TrainingData) -> Slopes:
         """Return the slopes against rows that have these scores."""
         parts = []
-        shares: tuple[np.ndarray, ...] = ()
-        if not focus.is_whole:
-            shares = _shares_by_score(scores, data, focus)
-            data = replace(data, weights=focus.of_rows(scores, data.positive, data.weights))
         # Negative rows are compared with positives, and positive rows with negatives, reversed.
         for side, sign in ((data.positive, 1.0), (~data.positive, -1.0)):
             seen, weights = sign * scores[side], data.weights[side]
@@ -186,7 +178,7 @@ class Slopes:
             np.cumsum(weighted, axis=1, out=totals[:, 1:])
             parts.append((seen[order], totals))
         (negative_ends, negative_totals), (positive_ends, positive_totals) = parts
-        return cls((negative_ends, positive_ends), (negative_totals, positive_totals), shares)
+        return cls((negative_ends, positive_ends), (negative_totals, positive_totals))
 
     def __call__(self, scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the absolute slope of each row, for a weight of one."""
@@ -197,23 +189,7 @@ class Slopes:
             reach = 1.0 + sign * scores[side]
             weight, weighted = totals[:, np.searchsorted(ends, reach)]
             slopes[side] = weight * reach - weighted
-        for side, known in zip((~positive, positive), self.shares, strict=False):
-            slopes[side] *= np.interp(scores[side], *known)
         return slopes
-
-
-def _shares_by_score(
-    scores: np.ndarray, data: TrainingData, focus: Focus
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each class, scores in ascending order and the shares of rows with them."""
-    counted = np.flatnonzero(data.weights > 0)
-    scores, positive, weights = scores[counted], data.positive[counted], data.weights[counted]
-    shares = focus.of_rows(scores, positive, weights) / weights
-    negative, positive = (
-        np.stack((scores[side], shares[side]))[:, np.argsort(scores[side])]
-        for side in (~positive, positive)
-    )
-    return negative, positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +228,6 @@ def draw_hard_rows(
     held_out: Chosen,
     kept: Chosen,
     seed: int,
-    focus: Focus = WHOLE,
 ) -> TrainingData:
     """Return about ``counts`` rows of each class, weighted by their inverse probability.
 
@@ -262,7 +237,7 @@ def draw_hard_rows(
     """
     against = against.part(np.flatnonzero(~held_out(against)))
     scores = model.scores(against.X)
-    slopes = Slopes.of(scores, against, focus)
+    slopes = Slopes.of(scores, against)
     hardness = slopes(scores, against.positive)
     least, growth = np.ones(2), np.zeros(2)
     for of_class, side in enumerate((~against.positive, against.positive)):

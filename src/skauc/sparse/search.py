@@ -315,13 +315,23 @@ def _best_size(scores: dict[Setting, np.ndarray], setting: Setting) -> np.ndarra
 
 
 def choose(scores: Scores, size: str) -> tuple[Setting, float]:
-    """Return the setting to use, and its mean AUC corrected for the choice.
-
-    "best" has the best mean; "small" is the smallest model that is nearly as good.
-    """
+    """Return the setting to use, and its mean AUC corrected for the choice."""
     by_setting = scores.on_first(scores.n_most)
-    chosen = best_mean(by_setting) if size == "best" else smallest(by_setting)
+    chosen = _CHOICES[size](by_setting)
     return chosen, corrected_mean(by_setting, chosen)
+
+
+def all_choices(scores: Scores) -> dict[str, dict]:
+    """Return the parameters and the mean AUC that each value of ``size`` stands for."""
+    by_setting = scores.on_first(scores.n_most)
+    chosen = {size: choice(by_setting) for size, choice in _CHOICES.items()}
+    return {
+        size: {
+            "params": setting.parameters(),
+            "mean_test_score": float(by_setting[setting].mean()),
+        }
+        for size, setting in chosen.items()
+    }
 
 
 def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
@@ -344,6 +354,13 @@ def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
     good = {setting: scores[setting] for setting in scores if is_as_good(setting)}
     n_basis = min(setting.n_basis for setting in good)
     return best_mean({s: by for s, by in good.items() if s.n_basis == n_basis})
+
+
+# What the parameter ``size`` means.
+_CHOICES: dict[str, Callable[[dict[Setting, np.ndarray]], Setting]] = {
+    "best": best_mean,
+    "small": smallest,
+}
 
 
 def corrected_mean(scores: dict[Setting, np.ndarray], chosen: Setting) -> float:

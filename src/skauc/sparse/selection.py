@@ -29,7 +29,7 @@ from skauc.kernels import Rows, is_sparse
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Added, Basis
 from skauc.sparse.few_selection import select_from_few
-from skauc.sparse.forward import TIE, PoolModel, Selected
+from skauc.sparse.forward import TIE, PoolModel
 from skauc.sparse.gains import Candidates, Exhaustive, GainRule, LineMinimum, NewtonLine
 from skauc.sparse.objective import Objective
 from skauc.sparse.ridges import RidgeDraw
@@ -87,24 +87,17 @@ class Forward:
             return None
         if self.ridges is not None:
             candidates = candidates.joined(self.ridges.best(objective, basis, point))
-        selected = _select(objective, point, candidates, min(n_most, self.most_of_pool))
+        n_most = min(n_most, self.most_of_pool)
+        few, selected = objective.engine.few_rows, None
+        if few is not None:
+            selected = select_from_few(objective, point, candidates, few, n_most)
         if selected is None:
-            return None
+            model = PoolModel.of(objective, point, candidates)
+            chosen = model.choose(n_most)
+            if len(chosen) == 0:
+                return None
+            selected = model.addition(chosen)
         return Choice(selected.added(candidates), selected.step, selected.slope)
-
-
-def _select(
-    objective: Objective, point: Point, candidates: Candidates, n_most: int
-) -> Selected | None:
-    """Choose candidates by forward selection, in compiled calls if there are few rows."""
-    rows = objective.engine.few_rows
-    if rows is not None:
-        selected = select_from_few(objective, point, candidates, rows, n_most)
-        if selected is not None:
-            return selected
-    model = PoolModel.of(objective, point, candidates)
-    chosen = model.choose(n_most)
-    return model.addition(chosen) if len(chosen) else None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from skauc.data.sampling import forget_hashes
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen, Engine, LinearColumns
 from skauc.kernels import Kernel, as_rbf, is_sparse, same_format
+from skauc.losses.focus import WHOLE, Focus
 from skauc.model import Model, PathRecord
 from skauc.shaped_rbf import ShapedRBF, as_shaped
 from skauc.solvers.newton import Point
@@ -86,7 +87,6 @@ class Workspace:
         # Rows that never count, because the caller tests on them.
         self.tested = validation
         self._capacity = plan.capacity(rows.n_rows)
-        self.minimise = plan.optimiser(self._capacity)
         self._stack = ExitStack()
 
     def __enter__(self) -> Workspace:
@@ -132,11 +132,15 @@ class Workspace:
         """The engine that holds the rows of this stage."""
         return self.objective.engine
 
-    def open(self, rows: TrainingData, held_out: Chosen | None) -> None:
-        """Close the engine, and open one for other rows, of which some are held out."""
+    def open(self, rows: TrainingData, held_out: Chosen | None, focus: Focus = WHOLE) -> None:
+        """Close the engine, and open one for other rows, of which some are held out.
+
+        ``focus`` is the part of the pairs that counts.
+        """
         self._stack.close()
-        engine = self._open_engine(rows, capacity=self._capacity, focus=self.plan.parameters.focus)
+        engine = self._open_engine(rows, capacity=self._capacity, focus=focus)
         self._stack.enter_context(engine)
+        self.minimise = self.plan.optimiser(self._capacity, focus)
         if self.plan.linear is not None:
             linear = self.plan.linear
             engine.append(LinearColumns(linear.origin, linear.scale, linear.axes))
@@ -313,7 +317,8 @@ class Refine:
 class MoveTo:
     """Continue with the same basis on other rows: "all", or a sample of "hard" rows.
 
-    Hard rows are those of the model of ``size``.
+    Hard rows are those of the model of ``size``. Centres are chosen and refined for the whole ROC
+    curve. If only a part of it matters, the coefficients are fitted for this part on all rows.
     """
 
     rows: str
@@ -333,7 +338,7 @@ class MoveTo:
         """Open an engine for the rows."""
         if self.rows == "all":
             work.forget_samples()
-            work.open(work.rows, work.tested)
+            work.open(work.rows, work.tested, work.plan.parameters.focus)
             return
         assert work.sample is not None  # there are hard rows only where there is a sample
         size = min(self.size, max(state.models))
@@ -343,7 +348,6 @@ class MoveTo:
             work.sample,
             work.sample.n_rows,
             number=size,
-            focus=work.plan.parameters.focus,
         )
         work.open(hard, work.validation_rows)
 

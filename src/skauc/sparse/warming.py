@@ -9,8 +9,8 @@ import numpy as np
 
 from skauc.sparse.estimator import SparseKernelAUC
 
-# Above 10,000 rows pairs are counted in bins, by other compiled functions.
-_FEW, _MANY, _N_FEATURES = 300, 10_500, 3
+# Up to 2,000 rows and above 10,000 rows there are other compiled functions.
+_FEW, _MIDDLE, _MANY, _N_FEATURES = 300, 2_100, 10_500, 3
 # Number of rows, type, order in memory, and whether the rows can be written to.
 _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
     (_FEW, np.float64, "C", True),
@@ -20,6 +20,12 @@ _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
     (_MANY, np.float32, "C", True),
     # Frames and memory maps may be read-only, which numba takes for another type.
     (_FEW, np.float64, "C", False),
+    (_FEW, np.float64, "F", False),
+    (_MIDDLE, np.float64, "C", True),
+    (_MIDDLE, np.float64, "F", True),
+    (_MIDDLE, np.float64, "C", False),
+    (_MIDDLE, np.float64, "F", False),
+    (_MANY, np.float64, "C", False),
     (_MANY, np.float32, "C", False),
 )
 
@@ -27,7 +33,7 @@ _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
 def warm_up() -> float:
     """Compile the code of fits, predictions and explanations, or load it from numba's cache.
 
-    The first fit of a new installation takes a few seconds longer than later ones, because numba
+    The first fit of a new installation takes about 20 seconds longer than later ones, because numba
     compiles its functions. The machine code is stored on disk, beside the package or in the folder
     named by the environment variable ``NUMBA_CACHE_DIR``. Call this function once after the
     installation, for example when an image of a container is built, or at the start of a service.
@@ -36,7 +42,7 @@ def warm_up() -> float:
     Returns
     -------
     seconds : float
-        The time it took: several seconds on a new installation, less than a second or two later.
+        The time it took: half a minute of one core on a new installation, a few seconds later.
 
     Notes
     -----
@@ -58,4 +64,7 @@ def warm_up() -> float:
         model = SparseKernelAUC(4, random_state=0).fit(X, y)
         model.predict(X[:2])
     model.shapley_values(X[:2])
+    for n_rows in (_FEW, _MANY):  # searches try other shapes
+        X = random.normal(size=(n_rows, _N_FEATURES))
+        SparseKernelAUC(8, shapes="ridge", random_state=0).fit(X, X[:, 0] * X[:, 1] > 1)
     return time.perf_counter() - started

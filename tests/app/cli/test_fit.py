@@ -38,6 +38,17 @@ def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
     assert "How well target = yes is ranked" in page
 
 
+def test_a_small_model_is_offered_and_chosen(customers):
+    words = ("fit", customers.train, "--target", "churned", "--effort", "quick", "--jobs", 1)
+    words += ("--n-basis", 16, "-o", customers.folder / "size.skauc", "--force")
+    found = run(*words, "--json").json["summary"]["size_choices"]
+    small = found["small"]["params"]["n_basis"]
+    line = f"{small} centres instead of {found['best']['params']['n_basis']}, cross-validated"
+    assert (line in run(*words).out) == (found["small"] != found["best"])
+    assert f"{small} centres, fitted in" in run(*words, "--size", "small").out
+    assert "`size` must be one of 'best', 'small'; got 'tiny'" in run(*words, "--size", "tiny").err
+
+
 def test_the_rows_set_aside_are_not_learnt_from(customers):
     """The AUC that is printed is that of the model in the file, on the other fifth."""
     answer = run("fit", customers.train, "--target", "churned", *QUICK, "--json", "--force", "-o",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def demo(
-    n_basis: Annotated[int, typer.Option(min=1, help="Number of centres.")] = 32,
+    n_basis: Annotated[int, typer.Option(min=1, help="Number of centres.")] = 64,
     n_positive: Annotated[
         int, typer.Option(min=10, max=80, help="Number of positive images to learn from.")
     ] = 25,
@@ -46,8 +46,8 @@ def _print_result(result: DemoResult) -> None:
         f"training images, {result.n_positive / result.n_train:.1%}."
     )
     tell(
-        f"{first.name}(n_basis={result.n_basis}, refine=True) and {second.name}() learn from the "
-        "same images."
+        f"{first.name}(n_basis={result.n_basis}) and {second.name}() learn from the same images. "
+        "All other parameters have their defaults."
     )
     tell(f"AUC on {result.n_test} test images, with its 95% interval:")
     tell()

@@ -19,6 +19,7 @@ from skauc.exceptions import (
     InvalidParameterError,
     MissingPackageError,
     ModelFileError,
+    UnknownLevelsWarning,
     interrupts,
 )
 
@@ -28,6 +29,7 @@ _BAD_INPUT = (
     InvalidParameterError,
     MissingPackageError,
     ModelFileError,
+    UnknownLevelsWarning,
     OSError,
     UnicodeDecodeError,
 )
@@ -45,6 +47,8 @@ def guarded(command: Callable) -> Callable:
     def run(*args, debug: bool = False, **kwargs):
         held: list[str] = []
         with warnings.catch_warnings():
+            # `InputCheck` says it of all rows, which may come in pieces.
+            warnings.simplefilter("ignore", UnknownLevelsWarning)
             warnings.showwarning = lambda message, *_: held.append(str(message))
             try:
                 with interrupts():

@@ -223,7 +223,8 @@ def _write_explanations(pieces: _Pieces, table: str, format: str | None, output:
         for piece in found[1:]:
             explanation = explanation.joined(piece.explanation)
         nothing = [""] * len(numbers)
-        shown = describe(explanation, numbers, nothing, [None] * len(numbers), most=12)
+        model = pieces.opened.model
+        shown = describe(model, explanation, numbers, nothing, [None] * len(numbers), most=12)
         note = "" if pieces.top is None else "These are the rows with the highest scores."
         facts = pieces.opened.facts
         meaning = (

@@ -75,6 +75,10 @@ def fit(
         ),
     ] = None,
     n_basis: Annotated[int, typer.Option(min=1, help="The largest number of centres.")] = 64,
+    size: Annotated[
+        str,
+        typer.Option(help="best, or small for the smallest model that is nearly as good."),
+    ] = "best",
     effort: Annotated[
         str, typer.Option(help="How much to try: quick, default or thorough.")
     ] = "default",
@@ -139,7 +143,7 @@ def fit(
     from skauc.app.workflow import ModelFacts, Recipe, train_model
     from skauc.engines import ENGINES
     from skauc.metrics.partial_area import check_corner
-    from skauc.sparse.grid import EFFORTS
+    from skauc.sparse.grid import EFFORTS, SIZES
     from skauc.unwrapping import first_step
     from skauc.validation import check_choice
 
@@ -149,6 +153,7 @@ def fit(
         "category": tuple(category or ()),
         "date": tuple(date or ()),
     }
+    check_choice("size", size, SIZES)
     check_choice("effort", effort, EFFORTS)
     check_choice("engine", engine, ENGINES)
     check_corner(max_fpr, min_tpr)
@@ -162,6 +167,7 @@ def fit(
     facts = ModelFacts.from_table(parts.train, target, source.left_out)
     recipe = Recipe(
         n_basis,
+        size,
         effort,
         time_limit,
         max_fpr,
@@ -310,6 +316,7 @@ def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None)
         "test_auc_interval": None if auc is None else [auc.low, auc.high],
         "cv_auc": trained.cv_auc,
         "chosen": trained.chosen,
+        "size_choices": trained.size_choices,
         "notes": list(trained.notes),
         "interrupted": trained.is_interrupted,
         "leak_suspects": too_good_columns(parts.train),

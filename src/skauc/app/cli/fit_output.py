@@ -92,7 +92,21 @@ def _model_lines(summary: dict, trained: Trained, parts: TableParts) -> list[tup
         lines.append(("tested on", f"{len(test.y):,} rows, {n_positive:,} positive, {whose}"))
     n_basis = final_estimator(trained.model).n_basis_
     lines.append(("model", f"{n_basis} centres, fitted in {duration(summary['seconds'])}"))
+    lines += _other_size(trained)
     return lines
+
+
+def _other_size(trained: Trained) -> list[tuple[str, str]]:
+    """Return a line about the model that the other value of --size chooses, if it is another."""
+    found = {
+        size: (choice["params"]["n_basis"], f"{choice['mean_test_score']:.4f}")
+        for size, choice in trained.size_choices.items()
+    }
+    (best, best_auc), (small, small_auc) = found["best"], found["small"]
+    if best == small:
+        return []
+    aucs = f"cross-validated {small_auc} instead of {best_auc}"
+    return [("--size small", f"{small} centres instead of {best}, {aucs}")]
 
 
 def _positive(target: str | None, labels, train: LabelledTable) -> str:

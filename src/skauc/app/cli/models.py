@@ -50,7 +50,9 @@ class OpenedFile:
         if unused and hasattr(self.model, "feature_names_in_"):
             more = f" and {len(unused) - _MOST_LISTED} more" if len(unused) > _MOST_LISTED else ""
             names = ", ".join(map(repr, unused[:_MOST_LISTED]))
-            say(f"Note: the model was fitted without the columns {names}{more}; they are ignored.")
+            are = "column {}; it is" if len(unused) == 1 else "columns {}; they are"
+            columns = are.format(names + more)
+            say(f"Note: the model was fitted without the {columns} ignored.")
 
     def read_labelled(self, table: str, format, target, weights) -> LabelledTable:
         """Read a table with known labels."""

@@ -136,7 +136,7 @@ def run_demo(
         X, labels, test_size=0.5, stratify=labels, random_state=seed
     )
     makers = (
-        lambda: SparseKernelAUC(n_basis, refine=True, n_jobs=1, random_state=seed),
+        lambda: SparseKernelAUC(n_basis, n_jobs=1, random_state=seed),
         lambda: HistGradientBoostingClassifier(random_state=seed),
     )
     makers[0]().fit(X[:200], labels[:200] == 0)  # compiles, once per machine

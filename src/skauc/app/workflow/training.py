@@ -38,6 +38,8 @@ class Recipe:
     ----------
     n_basis : int
         The largest number of centres.
+    size : str
+        As in `SparseKernelAUCCV`.
     effort : str
         As in `SparseKernelAUCCV`.
     time_limit : float or None
@@ -55,6 +57,7 @@ class Recipe:
     """
 
     n_basis: int = 64
+    size: str = "best"
     effort: str = "default"
     time_limit: float | None = None
     max_fpr: float | None = None
@@ -94,6 +97,11 @@ class Trained:
     def cv_auc(self) -> float:
         """Their cross-validated AUC, corrected for the choice."""
         return self.model.estimator_[-1].best_score_
+
+    @property
+    def size_choices(self) -> dict[str, dict]:
+        """What each value of ``size`` chooses, as in `SparseKernelAUCCV`."""
+        return self.model.estimator_[-1].size_choices_
 
 
 def too_good_columns(table: LabelledTable) -> list[str]:
@@ -145,6 +153,7 @@ def train_model(
         on_prepared(preprocessor)
     search = SparseKernelAUCCV(
         n_basis=recipe.n_basis,
+        size=recipe.size,
         effort=recipe.effort,
         time_limit=recipe.time_limit,
         max_fpr=recipe.max_fpr,

@@ -64,7 +64,7 @@ class CPUBlock(Block):
         if not is_few or sparse.issparse(self.X):
             return None
         n_cells = int(np.count_nonzero(self.positive)) + 1
-        # A copy can be written to. To numba, arrays that cannot are of another type.
+        # A copy is writable. Numba would compile a second version for read-only arrays.
         rows = self.X, self.positive, self.weights.copy(), self.columns
         return FewRows(*rows, pairs.coarsening(n_cells, self.policy.coarse_cells), self.scratch)
 

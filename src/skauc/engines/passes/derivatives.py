@@ -91,7 +91,10 @@ class Derivatives(Pass):
 
     def cpu(self, block: CPUBlock, given: np.ndarray, state: CPUState) -> Iterator[Sums]:
         """Rows without a violating partner are not read."""
-        size, values_of = self._size, self._values_of(block)
+        size, candidates = self._size, self.candidates
+        no_values = np.empty((0, 0), block.dtype)
+        if candidates is not None:
+            values_of = block.kernel_columns(candidates.kernel, candidates.rows)
         cells, shift = state.statistics.cells, given.astype(block.dtype, copy=False)
         merged = pairs.coarsening(cells.n_cells, block.policy.coarse_cells)
 
@@ -105,7 +108,7 @@ class Derivatives(Pass):
                 pack(
                     block.columns,
                     self.n_columns,
-                    values_of(rows),
+                    no_values if candidates is None else values_of(block.take(rows)),
                     rows,
                     shift,
                     curvature[part],
@@ -122,14 +125,6 @@ class Derivatives(Pass):
             return gradient, squares, sums
 
         return block.run_matrix(accumulate, size)
-
-    def _values_of(self, block: CPUBlock):
-        """Return the function from row indices to the columns of the candidates."""
-        if self.candidates is None:
-            nothing = np.empty((0, 0), block.dtype)
-            return lambda rows: nothing
-        columns = block.kernel_columns(self.candidates.kernel, self.candidates.rows)
-        return lambda rows: columns(block.take(rows))
 
     def gpu(self, block: GPUBlock, given: np.ndarray, state: GPUState) -> Iterator[Sums]:
         """Go over the rows in the order of their cells: sums by cell are then products."""

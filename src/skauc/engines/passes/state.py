@@ -244,8 +244,8 @@ class FindState:
         weights, positive = block.weights, block.positive
         if block.dtype == np.float64:
             weights = focus.of_rows(scores, positive, weights)
-            statistics = pairs.sorted_statistics(scores, positive, weights)
-            return CPUState(block, scores, statistics, weights)
+            found = pairs.statistics_by_rank(scores, positive, weights)
+            return CPUState(block, scores, pairs.PairStatistics.of_ranks(*found), weights)
         cells = pairs.binned_cells(scores, positive, run=block.run)
         if cells.are_ranks:
             weights, focus = focus.of_rows(scores, positive, weights), WHOLE

@@ -1,6 +1,6 @@
 /* Returns a piecewise linear function, constant before the first and after the last knot. */
-static inline NAME_real NAME_interpolate(NAME_real x, const NAME_real *knots,
-                                         const NAME_real *levels, int n)
+static inline NAME_wide NAME_interpolate(NAME_wide x, const NAME_wide *knots,
+                                         const NAME_wide *levels, int n)
 {
     int low = 0, high = n - 1;
     if (isnan(x)) return x;
