@@ -88,7 +88,9 @@ def catboost(seed: int, **parameters):
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    classifier = CatBoostClassifier(thread_count=1, random_seed=seed, verbose=0, **parameters)
+    classifier = CatBoostClassifier(
+        thread_count=1, random_seed=seed, verbose=0, allow_writing_files=False, **parameters
+    )
     return make_pipeline(FunctionTransformer(_as_strings), _WithCategories(classifier))
 
 
