@@ -28,7 +28,14 @@ from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.scoring import make_metric
-from skauc.sparse.search import Search, all_choices, choose, expected_jobs, run_search
+from skauc.sparse.search import (
+    LEAST_THREADED,
+    Search,
+    all_choices,
+    choose,
+    expected_jobs,
+    run_search,
+)
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
 from skauc.validation import (
@@ -107,6 +114,8 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=-1
         Number of threads that try settings at the same time, and of the last fit. -1 is all cores.
+        Settings are tried one after the other if there are fewer than 1,000 rows, where threads
+        gain nothing.
     random_state : int, RandomState instance or None, default=None
         Random seed of the folds, the candidates and the validation rows.
     verbose : int, default=0
@@ -270,8 +279,7 @@ class SparseKernelAUCCV(PathClassifier):
                 rows=rows,
                 folds=folds,
                 seed=seed,
-                # Jobs that share the workers of a cluster would only wait for each other.
-                n_jobs=self.n_jobs if isinstance(rows, TrainingData) else 1,
+                n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
                 n_kept=effort.n_kept,
                 metric=make_metric(self.scoring, base),
                 watch=log.record,
@@ -448,6 +456,14 @@ class SparseKernelAUCCV(PathClassifier):
         base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol, **limits)
         base.check()
         return base
+
+
+def _gains_by_threads(rows: TrainingData) -> bool:
+    """Return whether several fits at the same time take less time than one after the other.
+
+    Those that share the workers of a cluster would only wait for each other.
+    """
+    return isinstance(rows, TrainingData) and rows.n_rows >= LEAST_THREADED
 
 
 def _as_seed(random_state) -> int:

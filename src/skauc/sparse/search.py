@@ -39,6 +39,8 @@ FIRST_FOLDS = 2
 MOST_BEHIND = 0.03
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
+# Rows from which on threads pay: fits to fewer rows are short calls that wait for Python's lock.
+LEAST_THREADED = 1_000
 # Sizes within this part of the best 1 - AUC are as good as the best if ``size`` is "small".
 SMALL_LOSS = 0.05
 
