@@ -277,7 +277,9 @@ def test_a_long_fit_says_how_long_it_takes(tmp_path, monkeypatch):
     """And how to make it quicker, before it begins."""
     monkeypatch.setattr("skauc.app.workflow.train_model", interrupt)
     tumours(200).to_csv(tmp_path / "t.csv", index=False)
-    answer = run("fit", tmp_path / "t.csv", "--target", "target", "--jobs", 1)
+    answer = run(
+        "fit", tmp_path / "t.csv", "--target", "target", "--effort", "thorough", "--jobs", 1
+    )
     assert answer.code == 130
     first, second, *_ = answer.err.splitlines()
     assert first.startswith("Positive label: target = yes, ")
