@@ -73,10 +73,7 @@ def columns_of_features(opened: UnwrappedModel) -> tuple[list[str], np.ndarray]:
     if not opened.steps:
         return features, itself
     first = opened.steps[0]
-    known = getattr(first, "feature_names_in_", None)
-    if known is None:
-        known = [f"x{i}" for i in range(getattr(first, "n_features_in_", 0))]
-    table = [str(name) for name in known]
+    table = opened.input_names(first) if hasattr(first, "n_features_in_") else []
     sources = sources_of_steps(opened.steps, table)
     if sources is None or len(sources) != len(features):
         return features, itself

@@ -16,6 +16,7 @@ from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
 from skauc.sparse.budget import affordable
 from skauc.sparse.plan import SHAPES, Parameters, n_steps
+from skauc.sparse.search import SIZES
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.validation import (
     check_boolean,
@@ -73,7 +74,6 @@ EFFORTS = {
     "default": (600, _DEFAULT_FEW, _DEFAULT),
     "thorough": (2_000, replace(_THOROUGH, n_repeats=2), _THOROUGH),
 }
-SIZES = ("best", "small")
 # Rows of the rarer class from which on centres of other shapes are tried. On the development tables
 # with fewer, ridges lose .04 of AUC and local centres gain nothing (docs/results/development.md).
 ENOUGH_FOR_SHAPES = 200

@@ -5,7 +5,7 @@ The search starts from one structure, the default of `SparseKernelAUC` with norm
 - "C": try every C with it, and Cs beyond them while the best one is at an end,
 - "structure": change one thing at a time, with the best C: scaling, axes, width, linear term,
 - "C again": try the neighbouring Cs with the best structure, if it is another one,
-- "size": try twice as many centres with the best setting, if it is one of the largest.
+- "size": try the best setting with all centres, if it had as many as the rounds before allow.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds. A
 fit scores all sizes on its path. Up to the last round, models have half of the centres at most,
@@ -363,6 +363,7 @@ _CHOICES: dict[str, Callable[[dict[Setting, np.ndarray]], Setting]] = {
     "best": best_mean,
     "small": smallest,
 }
+SIZES = tuple(_CHOICES)
 
 
 def corrected_mean(scores: dict[Setting, np.ndarray], chosen: Setting) -> float:
