@@ -6,8 +6,8 @@ from skauc.base.classifier import (
     LazyArray,
     RankingClassifier,
     fitted_attributes,
+    fitting,
     support_attributes,
-    unchanged_on_error,
 )
 from skauc.base.doc_links import DocLinkMixin, docs_url
 from skauc.base.full_kernel import FullKernelClassifier
@@ -25,7 +25,7 @@ __all__ = [
     "calibrate",
     "docs_url",
     "fitted_attributes",
+    "fitting",
     "support_attributes",
-    "unchanged_on_error",
     "with_callbacks",
 ]

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skauc.base.doc_links import DocLinkMixin
 from skauc.engines import cluster_engine, is_on_cluster
 from skauc.engines.expansion import Scorer
+from skauc.engines.threads import SERIAL_BLAS
 from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
@@ -253,11 +254,16 @@ def _ranges(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 @contextmanager
-def unchanged_on_error(estimator: RankingClassifier) -> Iterator[None]:
-    """Restore the fitted attributes of an estimator, if it had any, when its fit fails."""
+def fitting(estimator: RankingClassifier) -> Iterator[None]:
+    """Hold BLAS to one thread during a fit, and restore the estimator if the fit fails.
+
+    OpenBLAS can wait for ever in a process that forks while a product is shared between threads,
+    and the last bits of such a product depend on the number of cores.
+    """
     before = fitted_attributes(estimator)
     try:
-        yield
+        with SERIAL_BLAS:
+            yield
     except FitInterruptedError:
         raise  # the estimator keeps the model that it has reached
     except BaseException:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from skauc.base import CallbackMixin, RankingClassifier, unchanged_on_error, with_callbacks
+from skauc.base import CallbackMixin, RankingClassifier, fitting, with_callbacks
 from skauc.data.training import TrainingData, check_chunk, check_training
 from skauc.engines import current_policy
 from skauc.exceptions import InvalidDataError
@@ -47,7 +47,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
             The fitted learner.
         """
         self._check_parameters()
-        with unchanged_on_error(self):
+        with fitting(self):
             data = check_training(self, X, y)
             self.classes_ = data.classes
             random_state = check_random_state(self.random_state)
@@ -83,7 +83,7 @@ class OnlineClassifier(CallbackMixin, RankingClassifier):
             The fitted learner.
         """
         self._check_parameters()
-        with unchanged_on_error(self):
+        with fitting(self):
             is_first = not hasattr(self, "_state")
             data = check_chunk(self, X, y, classes)
             self.classes_ = data.classes

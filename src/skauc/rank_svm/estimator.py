@@ -15,8 +15,8 @@ from skauc.background import summarise_rows
 from skauc.base import (
     FullKernelClassifier,
     RankingClassifier,
+    fitting,
     support_attributes,
-    unchanged_on_error,
 )
 from skauc.data.training import WeightedRows, check_training
 from skauc.exceptions import InvalidParameterError
@@ -230,7 +230,7 @@ class KernelRankSVM(FullKernelClassifier):
         """
         self._check_parameters()
         check_corner(self.max_fpr, self.min_tpr)
-        with unchanged_on_error(self), quiet_overflow():
+        with fitting(self), quiet_overflow():
             X, self.classes_, codes, weights = self._check_data(X, y, qid, sample_weight)
             self._check_part(codes[weights > 0], qid)
             queries = make_queries(codes, weights, qid)

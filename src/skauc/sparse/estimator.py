@@ -9,7 +9,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from skauc.background import summarise
-from skauc.base import unchanged_on_error, with_callbacks
+from skauc.base import fitting, with_callbacks
 from skauc.data.statistics import warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
@@ -303,7 +303,7 @@ class SparseKernelAUC(PathClassifier):
         check_n_jobs(self.n_jobs)
         check_verbose(self.verbose)
         check_checkpoint(self.checkpoint, self.random_state)
-        with unchanged_on_error(self):
+        with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
             plan, mapped = make_plan(parameters, rows)
             if self.scaling is None and not rows.is_sparse:

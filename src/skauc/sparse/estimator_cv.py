@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skauc.background import summarise
-from skauc.base import LazyArray, calibrate, unchanged_on_error, with_callbacks
+from skauc.base import LazyArray, calibrate, fitting, with_callbacks
 from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import is_on_cluster, make_engine, read_training
@@ -265,7 +265,7 @@ class SparseKernelAUCCV(PathClassifier):
         """
         base = self._base()
         check_search(self)
-        with unchanged_on_error(self):
+        with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
             seed = _as_seed(self.random_state)
             effort = effort_of(self.effort, rows.n_rows)

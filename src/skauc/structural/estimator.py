@@ -12,8 +12,8 @@ from skauc.background import summarise
 from skauc.base import (
     CallbackMixin,
     FullKernelClassifier,
+    fitting,
     support_attributes,
-    unchanged_on_error,
     with_callbacks,
 )
 from skauc.data.training import TrainingData, check_training
@@ -187,7 +187,7 @@ class StructuralAUC(CallbackMixin, FullKernelClassifier):
             The fitted estimator.
         """
         self._check_parameters()
-        with unchanged_on_error(self), quiet_overflow():
+        with fitting(self), quiet_overflow():
             self._fit(X, y, sample_weight)
         return self
 
