@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
+from scipy import sparse
 
 from skauc.engines.expansion import Scorer, map_rows
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
-from skauc.kernels import Kernel, Linear, Rows, is_sparse
+from skauc.kernels import RBF, Kernel, Linear, Rows, as_rbf, is_sparse
 from skauc.shaped_rbf import ShapedRBF
 from skauc.support import quiet_overflow
 
@@ -190,6 +191,50 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         with quiet_overflow():
             scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
         yield from check_finite_scores(scores, rows).T
+
+
+def weighted_sum(models: Sequence[Model], factors: Sequence[float]) -> Model:
+    """Return the model whose scores are the sum of the scores of RBF models, times their factors.
+
+    All models have the map of the features of the first one.
+    """
+    pairs = list(zip(models, factors, strict=True))
+    linear = [factor * m.linear_coef for m, factor in pairs if m.linear_coef is not None]
+    return Model(
+        kernel=_joined_kernel(models),
+        centres=_stacked([model.centres for model in models]),
+        indices=np.concatenate([model.indices for model in models]),
+        coef=np.concatenate([factor * model.coef for model, factor in pairs]),
+        linear_coef=np.sum(linear, axis=0) if linear else None,
+        intercept=sum(factor * model.intercept for model, factor in pairs),
+        generation=1 + max(model.generation for model in models),
+        scaling=models[0].scaling,
+    )
+
+
+def _stacked(parts: Sequence[Rows]) -> Rows:
+    return sparse.csr_array(sparse.vstack(parts)) if is_sparse(parts[0]) else np.vstack(parts)
+
+
+def _joined_kernel(models: Sequence[Model]) -> Kernel:
+    """Return one kernel for the centres of all models: RBF if no model has scales."""
+    kernels = [model.kernel for model in models]
+    if all(isinstance(kernel, RBF) and kernel.scales is None for kernel in kernels):
+        gammas = [np.broadcast_to(as_rbf(m.kernel).gamma, len(m.coef)) for m in models]
+        gamma = np.concatenate(gammas)
+        return RBF(float(gamma[0]) if (gamma == gamma[0]).all() else gamma)
+    first, *others = (_shaped(model) for model in models)
+    for other in others:
+        first = first.joined(other)
+    return first
+
+
+def _shaped(model: Model) -> ShapedRBF:
+    """Return the kernel of a model with a row of the metric per centre."""
+    kernel = model.kernel
+    if isinstance(kernel, ShapedRBF):
+        return kernel
+    return ShapedRBF.of(as_rbf(kernel), *model.centres.shape)
 
 
 def without_ridges(model: Model) -> Model:

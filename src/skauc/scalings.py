@@ -75,10 +75,15 @@ class RankScaling:
         """The numbers of the maps."""
         return {"knots": self.knots, "levels": self.levels}
 
+    @property
+    def images(self) -> np.ndarray:
+        """The image of each half step, before it is standardised."""
+        return _SPREADS[self.word](len(self.knots))
+
     @cached_property
     def levels(self) -> np.ndarray:
         """The images of the knots."""
-        return (_SPREADS[self.word](len(self.knots))[self.half_steps] - self.mean) / self.deviation
+        return (self.images[self.half_steps] - self.mean) / self.deviation
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in the dtype of the rows."""

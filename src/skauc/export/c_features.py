@@ -56,7 +56,7 @@ class FeatureWriter:
         It is double where single precision cannot tell neighbouring knots of ranks apart.
         """
         stages = (stage.operation for stage in self.program.stages)
-        curves = [curve for each in stages if isinstance(each, Ranks) for curve in each.curves]
+        curves = [curve for each in stages if isinstance(each, Ranks) for curve in each.plain]
         errors = (_EPSILON * curve.steepest * np.abs(curve.knots).max() for curve in curves)
         return "double" if any(error > LARGEST_CHANGE["float"] for error in errors) else self.real
 
@@ -90,7 +90,9 @@ class FeatureWriter:
         if Steps in kinds:
             found.append(snippet("steps.h"))
         if Ranks in kinds or isinstance(program.calibration, PiecewiseLinear):
-            found.append(snippet("interpolate.h"))
+            found.append(snippet("place.h"))
+        if isinstance(program.calibration, PiecewiseLinear):
+            found.append(snippet("curve.h"))
         if Words in kinds:
             found.append(words_helpers(program))
         return found
@@ -227,13 +229,24 @@ class FeatureWriter:
     def ranks(self, operation: Ranks, start: int, stop: int) -> list[str]:
         """Return the statements of the piecewise linear maps."""
         ends = np.cumsum([0, *(len(curve.knots) for curve in operation.curves)]).tolist()
-        return [
+        ranks = np.concatenate([curve.levels for curve in operation.curves])
+        low, high = "ranks[place]", "ranks[place + (n > 1)]"
+        tables = [
             self.table("knots", np.concatenate([curve.knots for curve in operation.curves])),
-            self.table("images", np.concatenate([curve.levels for curve in operation.curves])),
+            array("static const unsigned char ranks[]", map(str, ranks.tolist())),
             array("static const int ends[]", map(str, ends)),
-            f"for (i = {start}; i < {stop}; i++)",
-            "    z[i] = §_interpolate(z[i], knots + ends[i], images + ends[i], "
-            "ends[i + 1] - ends[i]);",
+        ]
+        if operation.images is not None:
+            tables.append(self.table("images", operation.images))
+            low, high = f"images[{low}]", f"images[{high}]"
+        return [
+            *tables,
+            f"for (i = {start}; i < {stop}; i++) {{",
+            "    const int first = ends[i], n = ends[i + 1] - first;",
+            "    §_wide share;",
+            "    const int place = first + §_place(z[i], knots + first, n, &share);",
+            f"    z[i] = {low} + share * ({high} - {low});",
+            "}",
         ]
 
     def rotation(self, axes: np.ndarray) -> list[str]:

@@ -221,7 +221,7 @@ class _Writer(FeatureWriter):
                 self.table("knots", calibration.knots, self.wide),
                 self.table("levels", calibration.levels, self.wide),
                 f"enum {{ n = {len(calibration.knots)} }};",
-                "return (§_real)§_interpolate(§_score(row), knots, levels, n);",
+                "return (§_real)§_curve(§_score(row), knots, levels, n);",
             ]
         return function("§_real §_probability(const §_row *row)", lines)
 

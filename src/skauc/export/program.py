@@ -229,10 +229,21 @@ class PiecewiseLinear:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """One curve per feature."""
+    """One curve per feature, between ranks at its knots, or between the images of these ranks.
+
+    The levels of ``curves`` are integers. If there are ``images``, they are places in this table.
+    """
 
     word: ClassVar[str] = "ranks"
     curves: tuple[PiecewiseLinear, ...]
+    images: np.ndarray | None = None
+
+    @property
+    def plain(self) -> tuple[PiecewiseLinear, ...]:
+        """The curves with images for levels."""
+        if self.images is None:
+            return self.curves
+        return tuple(PiecewiseLinear(c.knots, self.images[c.levels]) for c in self.curves)
 
 
 Operation: TypeAlias = Fill | Affine | InverseSinh | SmoothClip | Logarithm | Ranks

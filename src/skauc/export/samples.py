@@ -151,7 +151,7 @@ def _undone(operation: Operation, rows: np.ndarray) -> np.ndarray:
         powers = np.maximum(np.exp(rows) - operation.offset, operation.least)
         return np.where(operation.chosen, powers, rows)
     if isinstance(operation, Ranks):
-        curves = zip(rows.T, operation.curves, strict=True)
+        curves = zip(rows.T, operation.plain, strict=True)
         return np.column_stack([np.interp(row, each.levels, each.knots) for row, each in curves])
     assert isinstance(operation, Fill)
     return rows

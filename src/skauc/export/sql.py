@@ -296,7 +296,7 @@ class _Writer:
         """Return the features after ranks, and the FROM clause that they need."""
         texts, n_long = [], 0
         has_table = bool(_long(ranks))
-        for j, curve in enumerate(ranks.curves):
+        for j, curve in enumerate(ranks.plain):
             if len(curve.knots) > _FEW_KNOTS:
                 texts.append(self.interpolated(curve, n_long, f"f{j}"))
                 n_long += 1
@@ -400,7 +400,7 @@ def _pieces(curve: PiecewiseLinear) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def _long(ranks: Ranks) -> list[PiecewiseLinear]:
     """Return the curves that are written as tables."""
-    return [curve for curve in ranks.curves if len(curve.knots) > _FEW_KNOTS]
+    return [curve for curve in ranks.plain if len(curve.knots) > _FEW_KNOTS]
 
 
 def _sum(terms: list[str]) -> str:

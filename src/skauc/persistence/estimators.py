@@ -49,7 +49,14 @@ RESET = ("n_jobs", "checkpoint")
 _HISTORY = ("cv_results_",)
 # What SparseKernelAUCCV has in addition to the model it has chosen.
 _SEARCH = (
-    *("best_params_", "best_score_", "size_choices_", "n_splits_", "cv_results_"),
+    *(
+        "best_params_",
+        "best_score_",
+        "size_choices_",
+        "averaged_params_",
+        "n_splits_",
+        "cv_results_",
+    ),
     *("calibrator_", "balanced_threshold_"),
 )
 

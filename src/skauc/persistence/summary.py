@@ -129,6 +129,7 @@ def _training(model: Any) -> dict[str, Any]:
             name: _plain(value) for name, value in estimator.best_params_.items()
         }
         training["best_score"] = _finite(estimator.best_score_)
+        training["n_averaged"] = len(getattr(estimator, "averaged_params_", [None]))
     return training
 
 

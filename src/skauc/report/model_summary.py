@@ -49,7 +49,11 @@ def _changed_parameters(classifier) -> tuple[tuple[str, str], ...]:
         for name, value in _parameters(classifier).items()
         if name not in chosen and _text(value) != defaults.get(name)
     }
-    shown = [(f"{name} (chosen)", value) for name, value in chosen.items()] + [*changed.items()]
+    shown = [(f"{name} (chosen)", value) for name, value in chosen.items()]
+    n_averaged = len(getattr(classifier, "averaged_params_", ()))
+    if n_averaged > 1:
+        shown.append(("averaged", f"{n_averaged} settings"))
+    shown += changed.items()
     return tuple((name, _brief(value)) for name, value in shown)
 
 

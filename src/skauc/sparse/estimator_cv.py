@@ -19,12 +19,13 @@ from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, war
 from skauc.data.training import TrainingData
 from skauc.engines import is_on_cluster, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
+from skauc.sparse.averaging import averaged_path, averaged_settings, mean_scores, shares
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
 from skauc.sparse.grid import check_search, effort_of, is_auto, search_grid
 from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
+from skauc.sparse.plan import Parameters, Plan, Selection, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.scoring import make_metric
@@ -88,6 +89,11 @@ class SparseKernelAUCCV(PathClassifier):
         "best" takes the model with the best mean AUC. "small" takes the smallest one that loses no
         more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
         the other choice would have been.
+    ensemble : bool, default=True
+        If True, the model is the average of up to four settings if these are about as good as the
+        best one, see the same features and have no more than half of ``n_basis`` centres together.
+        The average is one model with the centres of all of them. It is used up to 8,000 rows, and
+        with size="best".
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" tries three Cs with the first scaling and width on three folds, and nothing else.
         "thorough" tries more Cs, widths and scalings, and keeps more of them for all folds.
@@ -126,14 +132,18 @@ class SparseKernelAUCCV(PathClassifier):
     best_params_ : dict
         The parameters that were chosen, as `SparseKernelAUC` takes them.
     best_score_ : float
-        Their mean cross-validated AUC, or ``scoring``, corrected for the optimism of having chosen
-        the best (Tibshirani and Tibshirani, 2009). ``cv_results_`` has the mean itself.
+        Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
+        chosen the best (Tibshirani and Tibshirani, 2009). ``cv_results_`` has the mean itself.
     size_choices_ : dict of str to dict
-        For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``.
+        For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``
+        (that of the average, if there is one).
+    averaged_params_ : list of dict
+        The parameters of all models that were averaged, ``best_params_`` first.
     best_estimator_ : SparseKernelAUC
-        The model fitted with them to all rows, with its scores lowered so that 0 has a probability
-        of 0.5. This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``,
-        ``path_`` and so on).
+        The model fitted to all rows, or the average, with its scores lowered so that 0 has a
+        probability of 0.5. This estimator has its attributes, too (``basis_vectors_``,
+        ``dual_coef_``, ``path_`` and so on). An average is the last model of ``path_``, and the
+        smaller ones are those of ``best_params_``.
     cv_results_ : dict of ndarrays
         One entry per setting and size, as in scikit-learn: ``params``, ``param_C`` and so on,
         ``split0_test_score`` and so on (NaN on folds where it was not tried),
@@ -195,6 +205,7 @@ class SparseKernelAUCCV(PathClassifier):
         shapes="auto",
         refine="auto",
         size="best",
+        ensemble=True,
         effort="default",
         time_limit=None,
         selection="orthogonal",
@@ -217,6 +228,7 @@ class SparseKernelAUCCV(PathClassifier):
         self.shapes = shapes
         self.refine = refine
         self.size = size
+        self.ensemble = ensemble
         self.effort = effort
         self.time_limit = time_limit
         self.selection = selection
@@ -295,10 +307,12 @@ class SparseKernelAUCCV(PathClassifier):
                 if found is None:
                     raise
                 log.hurry(LAST_SECONDS)
-                as_tried = as_selection(self.selection), found[0].refine
-                path = self._refit(search, search.few_rows(), *found, as_tried, log)
+                setting, score = found
+                as_tried = as_selection(self.selection), setting.refine
+                path = self._refit(search, search.few_rows(), [setting], score, as_tried, log)
                 raise FitInterruptedError(path) from interrupt
-            self._refit(search, rows, chosen, score, self._last_effort(chosen, rows), log)
+            settings = self._settings(search, chosen, log)
+            self._refit(search, rows, settings, score, self._last_effort(chosen, rows), log)
         return self
 
     @available_if(_has_probabilities)
@@ -376,39 +390,81 @@ class SparseKernelAUCCV(PathClassifier):
         self,
         search: Search,
         rows: TrainingData,
-        chosen: Setting,
+        settings: list[Setting],
         score: float,
         refinement: tuple[Selection, int],
         log: SearchLog,
     ) -> Path:
-        """Fit the chosen setting; interrupted, keep the model that was reached.
+        """Fit the first setting and average it with the others; interrupted, keep what is there.
 
         ``refinement`` says on how many rows and with how many steps the fit is refined.
         """
-        selection, n_steps = refinement
+        chosen, (selection, n_steps) = settings[0], refinement
         self.best_params_ = {**chosen.parameters(), "refine": n_steps or False}
-        self.best_score_ = score
+        self.averaged_params_, self.best_score_ = [self.best_params_], score
         self.size_choices_ = all_choices(log.scores)
         self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_ = len(search.folds)
-        parameters = replace(search.base, **self.best_params_, selection=selection)
-        plan, rows = make_plan(parameters, rows)
+        plan, mapped = make_plan(
+            replace(search.base, **self.best_params_, selection=selection), rows
+        )
         self.classes_, self.feature_spread_ = rows.classes, plan.spread
         self.background_ = summarise(search.rows, getattr(plan.feature_map, "by_feature", None))
+        path, factors = None, {chosen: 1.0}
         try:
-            path = fit_path(
-                rows,
-                plan,
-                open_engine=partial(make_engine, n_jobs=self.n_jobs),
-                random_state=search.seed,
-                watch=log.watch_refit,
-                on_step=log.watch_step,
-            )
-        except FitInterruptedError as interrupt:
-            self._keep(interrupt.path, chosen, selection, search, log)
-            raise
-        self._keep(path, chosen, selection, search, log)
+            path = self._fit_path(search, plan, mapped, log)
+            if len(settings) > 1:
+                factors = shares(search, log.scores, settings)
+                path = self._averaged(search, rows, path, factors, log)
+        except KeyboardInterrupt as interrupt:
+            reached = interrupt.path if isinstance(interrupt, FitInterruptedError) else path
+            if reached is None:
+                raise
+            self._keep(reached, {chosen: 1.0}, selection, search, log)
+            raise FitInterruptedError(reached) from interrupt
+        self._keep(path, factors, selection, search, log)
         return path
+
+    def _fit_path(self, search: Search, plan: Plan, rows: TrainingData, log: SearchLog) -> Path:
+        return fit_path(
+            rows,
+            plan,
+            open_engine=partial(make_engine, n_jobs=self.n_jobs),
+            random_state=search.seed,
+            watch=log.watch_refit,
+            on_step=log.watch_step,
+        )
+
+    def _averaged(
+        self,
+        search: Search,
+        rows: TrainingData,
+        path: Path,
+        factors: dict[Setting, float],
+        log: SearchLog,
+    ) -> Path:
+        """Fit the other settings, and return the path with the average of all as its last model."""
+        others, settings = [], list(factors)[1:]
+        for setting in settings:
+            plan, mapped = make_plan(replace(search.base, **setting.parameters()), rows)
+            try:
+                found = self._fit_path(search, plan, mapped, log)
+            except KeyboardInterrupt as interrupt:
+                raise FitInterruptedError(path) from interrupt
+            others.append(found.models[found.size])
+        if not others:
+            return path
+        self.averaged_params_ += [setting.parameters() for setting in settings]
+        mean, self.best_score_ = mean_scores(search, log.scores, factors)
+        self.size_choices_["best"]["mean_test_score"] = mean
+        return averaged_path(path, others, list(factors.values()))
+
+    def _settings(self, search: Search, chosen: Setting, log: SearchLog) -> list[Setting]:
+        """Return the settings whose models are averaged, the chosen one first."""
+        is_alone = not self.ensemble or self.size != "best" or search.is_over()
+        if is_alone or search.rows.n_rows > MOST_REFINED_ROWS:
+            return [chosen]
+        return averaged_settings(log.scores, chosen, self.n_basis)
 
     def _last_effort(self, chosen: Setting, rows: TrainingData) -> tuple[Selection, int]:
         """Return on how many rows and with how many steps the last fit is refined."""
@@ -420,10 +476,15 @@ class SparseKernelAUCCV(PathClassifier):
         return replace(selection, n_rows=LAST_ROWS), n_steps
 
     def _keep(
-        self, path: Path, chosen: Setting, selection: Selection, search: Search, log: SearchLog
+        self,
+        path: Path,
+        factors: dict[Setting, float],
+        selection: Selection,
+        search: Search,
+        log: SearchLog,
     ) -> None:
         """Set the attributes of the model, here and in ``best_estimator_``."""
-        calibrator = calibrate(*search.tested(chosen, log.scores))
+        calibrator = calibrate(*search.tested(factors, log.scores))
         # A score of 0 is to have a probability of 0.5.
         middle = calibrator.middle
         path, self.calibrator_ = path.lowered(middle), calibrator.lowered(middle)

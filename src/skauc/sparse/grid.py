@@ -106,6 +106,7 @@ def check_search(search: SparseKernelAUCCV) -> None:
         for gamma in search.gammas:
             check_gamma("rbf", gamma)
     check_choice("size", search.size, SIZES)
+    check_boolean("ensemble", search.ensemble)
     check_choice("effort", search.effort, tuple(EFFORTS))
     check_scoring(search.scoring)
     if search.time_limit is not None:

@@ -163,21 +163,32 @@ class Search:
         assert isinstance(fold, RowFold)  # samples are in memory
         return rows.part(fold.train)
 
-    def tested(self, setting: Setting, scores: Scores) -> tuple[np.ndarray, ...]:
-        """Return scores, labels and weights of the test rows of all folds a setting was tried on.
+    def tested(self, factors: dict[Setting, float], scores: Scores) -> tuple[np.ndarray, ...]:
+        """Return scores, labels and weights of the test rows of all folds, one after the other."""
+        by_fold = self.tested_by_fold(factors, scores)
+        return tuple(np.concatenate(arrays) for arrays in zip(*by_fold, strict=True))
 
-        The weights of samples are multiplied so that they stand for all rows of their class.
+    def tested_by_fold(
+        self, factors: dict[Setting, float], scores: Scores
+    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Return scores, labels and weights of the test rows of each fold settings were tried on.
+
+        The scores are sums of those of the settings, times their factors. The weights of samples
+        are multiplied so that they stand for all rows of their class.
         """
+        by_fold = [scores.by_setting[setting] for setting in factors]
         found = []
-        for number, tested in scores.by_setting[setting].items():
+        for number in sorted(set.intersection(*map(set, by_fold))):
             rows, fold = self.part(number)
             test = fold.tested(rows)
             weights = test.weights
             if self._is_sampled:
                 multiples = class_weights(self.rows) / class_weights(test)
                 weights = weights * (multiples / multiples.min())[test.positive.astype(int)]
-            found.append((tested.scores, test.positive, weights))
-        return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
+            each = zip(factors.values(), by_fold, strict=True)
+            total = sum(factor * tested[number].scores for factor, tested in each)
+            found.append((np.asarray(total), test.positive, weights))
+        return found
 
     def is_over(self) -> bool:
         """Tell whether the time is up."""
@@ -320,7 +331,7 @@ def choose(scores: Scores, size: str) -> tuple[Setting, float]:
     """Return the setting to use, and its mean AUC corrected for the choice."""
     by_setting = scores.on_first(scores.n_most)
     chosen = _CHOICES[size](by_setting)
-    return chosen, corrected_mean(by_setting, chosen)
+    return chosen, corrected_mean(by_setting, by_setting[chosen])
 
 
 def all_choices(scores: Scores) -> dict[str, dict]:
@@ -366,15 +377,14 @@ _CHOICES: dict[str, Callable[[dict[Setting, np.ndarray]], Setting]] = {
 SIZES = tuple(_CHOICES)
 
 
-def corrected_mean(scores: dict[Setting, np.ndarray], chosen: Setting) -> float:
-    """Return the mean AUC of a setting, less the optimism of having chosen it.
+def corrected_mean(scores: dict[Setting, np.ndarray], chosen: np.ndarray) -> float:
+    """Return the mean of the AUCs that were chosen, less the optimism of having chosen them.
 
     The optimism is estimated as by Tibshirani and Tibshirani (2009): in each fold, how much better
-    the best setting of this fold is than the chosen one.
+    the best setting of this fold is than what was chosen.
     """
-    best_of_fold = np.max(list(scores.values()), axis=0)
-    optimism = float(np.mean(best_of_fold - scores[chosen]))
-    return float(scores[chosen].mean()) - optimism
+    best_of_fold = np.max([*scores.values(), chosen], axis=0)
+    return float(np.mean(chosen) - np.mean(best_of_fold - chosen))
 
 
 def _standard_error(values: np.ndarray) -> float:

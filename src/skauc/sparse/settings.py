@@ -36,6 +36,10 @@ class Setting:
         """Tell whether two settings differ in nothing but C and size."""
         return replace(self, C=other.C, n_basis=other.n_basis) == other
 
+    def has_map_of(self, other: Setting) -> bool:
+        """Tell whether two settings see the rows through the same map of the features."""
+        return (self.scaling, self.rotate) == (other.scaling, other.rotate)
+
     def __str__(self) -> str:
         widths = self.gamma if isinstance(self.gamma, tuple) else (self.gamma,)
         parts = [f"scaling={self.scaling!r}", f"gamma={'/'.join(f'{g:.3g}' for g in widths)}"]

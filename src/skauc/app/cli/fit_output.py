@@ -90,23 +90,27 @@ def _model_lines(summary: dict, trained: Trained, parts: TableParts) -> list[tup
         test, n_positive = parts.test, int(parts.test.y.sum())
         whose = "set aside from the table" if summary["test_table"] is None else "of another table"
         lines.append(("tested on", f"{len(test.y):,} rows, {n_positive:,} positive, {whose}"))
-    n_basis = final_estimator(trained.model).n_basis_
-    lines.append(("model", f"{n_basis} centres, fitted in {duration(summary['seconds'])}"))
-    lines += _other_size(trained)
+    classifier = final_estimator(trained.model)
+    words = [f"{classifier.n_basis_} centres"]
+    n_averaged = len(classifier.averaged_params_)
+    words += [f"the average of {n_averaged} settings"] if n_averaged > 1 else []
+    words.append(f"fitted in {duration(summary['seconds'])}")
+    lines.append(("model", ", ".join(words)))
+    lines += _other_size(trained, classifier.n_basis_)
     return lines
 
 
-def _other_size(trained: Trained) -> list[tuple[str, str]]:
+def _other_size(trained: Trained, n_basis: int) -> list[tuple[str, str]]:
     """Return a line about the model that the other value of --size chooses, if it is another."""
     found = {
         size: (choice["params"]["n_basis"], f"{choice['mean_test_score']:.4f}")
         for size, choice in trained.size_choices.items()
     }
-    (best, best_auc), (small, small_auc) = found["best"], found["small"]
-    if best == small:
+    (_, best_auc), (small, small_auc) = found["best"], found["small"]
+    if small >= n_basis:
         return []
     aucs = f"cross-validated {small_auc} instead of {best_auc}"
-    return [("--size small", f"{small} centres instead of {best}, {aucs}")]
+    return [("--size small", f"{small} centres instead of {n_basis}, {aucs}")]
 
 
 def _positive(target: str | None, labels, train: LabelledTable) -> str:

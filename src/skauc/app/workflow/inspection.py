@@ -166,7 +166,9 @@ def _parameters(classifier) -> dict:
     chosen = getattr(classifier, "best_params_", {})
     settings = classifier.get_params(deep=False) | chosen
     shown = {name: settings[name] for name in names if name in settings}
-    return shown | {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
+    shown |= {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
+    n_averaged = len(getattr(classifier, "averaged_params_", ()))
+    return shown | ({"n_averaged": n_averaged} if n_averaged > 1 else {})
 
 
 def _in_original_units(opened: UnwrappedModel, model: Model) -> tuple[dict[str, list], str]:

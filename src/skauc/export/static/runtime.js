@@ -58,21 +58,22 @@ const stages = {
     return near / Math.sqrt(1 + (near / limit) ** 2);
   },
   log: ({ chosen, least, offset }, x, i) => (chosen[i] ? Math.log(Math.max(x, least[i]) + offset[i]) : x),
-  ranks: ({ curves }, x, i) => interpolate(curves[i], x),
+  ranks: ({ curves, images }, x, i) => interpolate(curves[i], x, images),
 };
 
-function interpolate({ knots, levels }, x) {
+function interpolate({ knots, levels }, x, images) {
+  const at = (knot) => (images ? images[levels[knot]] : levels[knot]);
   const last = knots.length - 1;
-  if (!(x > knots[0])) return x <= knots[0] ? levels[0] : NaN;
-  if (x >= knots[last]) return levels[last];
+  if (!(x > knots[0])) return x <= knots[0] ? at(0) : NaN;
+  if (x >= knots[last]) return at(last);
   let low = 0;
   for (let high = last; high - low > 1; ) {
     const middle = (low + high) >> 1;
     if (knots[middle] <= x) low = middle;
     else high = middle;
   }
-  const slope = (levels[low + 1] - levels[low]) / (knots[low + 1] - knots[low]);
-  return levels[low] + slope * (x - knots[low]);
+  const slope = (at(low + 1) - at(low)) / (knots[low + 1] - knots[low]);
+  return at(low) + slope * (x - knots[low]);
 }
 
 function features(row) {

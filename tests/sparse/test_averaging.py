@@ -1,0 +1,179 @@
+"""The average of the best settings of a search: which ones, and that it is one model."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import make_classification
+
+import skauc.sparse.estimator_cv as estimator_cv
+from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc.exceptions import InvalidParameterError
+from skauc.model import weighted_sum
+from skauc.sparse.averaging import averaged_settings
+from skauc.sparse.scoring import Tested as Found
+from skauc.sparse.search import Scores
+from skauc.sparse.settings import Setting
+
+X, y = make_classification(240, 5, flip_y=0.2, class_sep=0.5, random_state=0)
+SMALL = {"n_basis": 32, "cv": 3, "random_state": 0}
+
+
+@pytest.fixture(name="averaged", scope="module")
+def averaged_search():
+    return SparseKernelAUCCV(**SMALL).fit(X, y)
+
+
+# -- the sum of models ------------------------------------------------------------------------
+
+KINDS = [
+    {"refine": False},
+    {"refine": False, "gamma": [0.1, 1.0]},
+    {"refine": 3, "linear_term": True},
+    {"refine": 3, "shapes": "ridge"},
+    {"refine": 3, "shapes": "local", "linear_term": True},
+]
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", KINDS)
+def test_a_weighted_sum_has_the_weighted_sum_of_the_scores(first, second):
+    models = [
+        SparseKernelAUC(4, **kind, random_state=0).fit(X, y)._model for kind in (first, second)
+    ]
+    total = weighted_sum(models, [0.7, -2.0])
+    expected = 0.7 * models[0].scores(X) - 2.0 * models[1].scores(X)
+    assert_allclose(total.scores(X), expected, atol=1e-10)
+    assert len(total.coef) == len(total.indices) == 8
+
+
+@pytest.mark.parametrize("refine", [False, 3])
+def test_a_sum_of_models_of_sparse_rows(refine):
+    rows = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    model = SparseKernelAUC(4, refine=refine, linear_term=False, random_state=0)
+    models = [model.set_params(C=C).fit(rows, y)._model for C in (0.1, 10.0)]
+    total = weighted_sum(models, [1.0, 1.0])
+    assert sparse.issparse(total.centres)
+    assert_allclose(total.scores(rows), sum(m.scores(rows) for m in models), atol=1e-10)
+
+
+# -- which settings ---------------------------------------------------------------------------
+
+
+def make_scores(*named):
+    """Scores on two folds of settings with a C, a size and a scaling."""
+    found = {}
+    for C, n_basis, scaling, auc in named:
+        setting = Setting(scaling, 1.0, False, 0, C, n_basis)
+        found[setting] = {fold: Found(auc, np.zeros(2)) for fold in range(2)}
+    return Scores(found)
+
+
+def averaged_cs(scores, n_basis):
+    return [s.C for s in averaged_settings(scores, next(iter(scores.by_setting)), n_basis)]
+
+
+def test_settings_are_averaged_in_the_order_of_their_scores_while_there_is_room():
+    scores = make_scores((1.0, 8, None, 0.9), (2.0, 8, None, 0.898), (3.0, 32, None, 0.899))
+    assert averaged_cs(scores, 96) == [1.0, 3.0, 2.0]
+    assert averaged_cs(scores, 80) == [1.0, 3.0]
+    assert averaged_cs(scores, 79) == [1.0, 2.0]
+    assert averaged_cs(scores, 16) == averaged_cs(scores, 8) == [1.0]
+
+
+def test_settings_with_another_map_or_far_behind_are_left_out():
+    scores = make_scores((1.0, 8, None, 0.9), (2.0, 8, "rank", 0.9), (3.0, 8, None, 0.8969))
+    assert averaged_cs(scores, 64) == [1.0]
+
+
+def test_no_more_than_four_are_averaged():
+    scores = make_scores(*((float(C), 4, None, 0.9) for C in range(1, 9)))
+    assert averaged_cs(scores, 64) == [1.0, 2.0, 3.0, 4.0]
+
+
+# -- the search -------------------------------------------------------------------------------
+
+
+def test_the_model_is_the_mean_of_its_members_with_equal_spreads(averaged):
+    members = [
+        SparseKernelAUC(**params, random_state=0).fit(X, y) for params in averaged.averaged_params_
+    ]
+    assert len(members) > 1
+    assert averaged.n_basis_ == sum(member.n_basis_ for member in members) <= 16
+    scores = np.column_stack([member.decision_function(X) for member in members])
+    design = np.column_stack((scores, np.ones(len(X))))
+    factors, *_ = np.linalg.lstsq(design, averaged.decision_function(X), rcond=None)
+    assert_allclose(design @ factors, averaged.decision_function(X), atol=1e-6)
+    # Spreads over the test rows of the folds are about those over the training rows.
+    spreads = factors[:-1] * scores.std(axis=0)
+    assert (spreads > 0).all()
+    assert spreads.max() < 2 * spreads.min()
+
+
+def test_the_best_setting_comes_first_and_its_path_is_kept(averaged):
+    assert averaged.averaged_params_[0] == averaged.best_params_
+    best = averaged.best_params_["n_basis"]
+    assert [record.n_basis for record in averaged.path_][-2:] == [best, averaged.n_basis_]
+    smaller = averaged.truncate(best)
+    alone = SparseKernelAUC(**averaged.best_params_, random_state=0).fit(X, y)
+    difference = smaller.decision_function(X) - alone.decision_function(X)
+    assert_allclose(difference, difference[0], atol=1e-9)
+    *_, last = averaged.staged_decision_function(X)
+    assert_array_equal(last, averaged.decision_function(X))
+    assert_array_equal(averaged.best_estimator_.decision_function(X), last)
+
+
+def test_probabilities_are_calibrated_on_the_average(averaged):
+    probabilities = averaged.predict_proba(X)[:, 1]
+    order = np.argsort(averaged.decision_function(X))
+    assert (np.diff(probabilities[order]) >= 0).all()
+    assert probabilities.mean() == pytest.approx(y.mean(), abs=0.1)
+    assert 0.5 < averaged.best_score_ < 1
+
+
+def test_an_average_can_be_left_out():
+    model = SparseKernelAUCCV(**SMALL, ensemble=False).fit(X, y)
+    assert model.averaged_params_ == [model.best_params_]
+    assert model.n_basis_ == model.best_params_["n_basis"]
+    with pytest.raises(InvalidParameterError, match="ensemble"):
+        SparseKernelAUCCV(ensemble="yes").fit(X, y)
+
+
+@pytest.mark.parametrize("parameters", [{"size": "small"}, {"time_limit": 1e-9}])
+def test_a_small_model_or_one_in_a_hurry_is_not_averaged(parameters):
+    model = SparseKernelAUCCV(**SMALL, **parameters).fit(X, y)
+    assert model.averaged_params_ == [model.best_params_]
+
+
+def test_many_rows_are_fitted_once():
+    rows, labels = make_classification(8_001, 4, flip_y=0.3, random_state=0)
+    small = {"Cs": [0.5, 1.0], "n_basis": 8, "scaling": None, "effort": "quick", "random_state": 0}
+    model = SparseKernelAUCCV(**small).fit(rows, labels)
+    assert len(model.averaged_params_) == 1
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_files_hold_an_average(averaged, tmp_path, history):
+    save_model(averaged, tmp_path / "model.skauc", history=history)
+    loaded = load_model(tmp_path / "model.skauc")
+    assert_array_equal(loaded.decision_function(X), averaged.decision_function(X))
+    assert_array_equal(loaded.predict_proba(X), averaged.predict_proba(X))
+    assert loaded.averaged_params_ == averaged.averaged_params_
+
+
+def test_an_interrupt_while_others_are_fitted_keeps_the_best_setting(monkeypatch):
+    fit_path, calls = estimator_cv.fit_path, []
+
+    def interrupted(*args, **options):
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return fit_path(*args, **options)
+
+    monkeypatch.setattr(estimator_cv, "fit_path", interrupted)
+    model = SparseKernelAUCCV(**SMALL)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.averaged_params_ == [model.best_params_]
+    assert model.n_basis_ == model.best_params_["n_basis"]
+    assert model.predict_proba(X).shape == (len(X), 2)
