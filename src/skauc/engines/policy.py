@@ -58,7 +58,7 @@ class SizePolicy:
     exact_rows: int = 10_000
     coarse_cells: int = 512
     most_sorted: int = 1 << 18
-    few_rows: int = 2_000
+    few_rows: int = 3_000
     vector_block: int = 65_536
     matrix_block: int = 1 << 18
     most_tasks: int = 64
