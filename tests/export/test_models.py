@@ -15,7 +15,15 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, StructuralAUC, TablePreprocessor, to_source
+from skauc import (
+    OPAUC,
+    KernelRankSVM,
+    SparseKernelAUC,
+    SparseKernelAUCCV,
+    StructuralAUC,
+    TablePreprocessor,
+    to_source,
+)
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain import shapley_values
 from skauc.preprocessing import ArcSinh
@@ -24,7 +32,7 @@ from skauc.unwrapping import unwrap
 X, Y = make_classification(120, 5, class_sep=0.7, random_state=0)
 X[:, 4] = np.maximum(np.exp(X[:, 4]) - 0.5, 0.0)  # skewed, with zeros
 GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
-SHAPES_AND_SCALINGS = ["local", "ridges", "clip", "log"]
+SHAPES_AND_SCALINGS = ["local", "ridges", "clip", "log", "averaged"]
 WORDS = np.array(["no", 'it\'s "yes"'])[Y]
 
 
@@ -45,6 +53,7 @@ MODELS = {
     "axes": small(scaling="normal", rotate=True),
     "clip": small(scaling="clip", rotate=True),
     "log": small(scaling="log", linear_term=True),
+    "averaged": SparseKernelAUCCV(n_basis=32, scaling="normal", cv=3, random_state=0),
     "scaled": make_pipeline(RobustScaler(), ArcSinh(), StandardScaler(with_mean=False), small()),
     "ranges": make_pipeline(MinMaxScaler(), MaxAbsScaler(), small()),
     "imputed": make_pipeline(StandardScaler(), SimpleImputer(), small()),
@@ -65,6 +74,10 @@ def fitted():
         more = {"qid": np.zeros(len(X), dtype=int)} if name == "grades" else {}
         found[name] = model.fit(GAPS if name == "imputed" else X, labels, **more)
     return found
+
+
+def test_the_averaged_model_is_one(fitted):
+    assert len(fitted["averaged"].averaged_params_) > 1
 
 
 def rows_of(name):

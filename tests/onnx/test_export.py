@@ -84,6 +84,7 @@ MODELS = {
     "axes": small(rotate=True),
     "laplacian over ranks": small(kernel="laplacian", scaling="rank"),
     "cv": SparseKernelAUCCV(n_basis=8, Cs=[1.0], gammas=["scale"], cv=2, random_state=0),
+    "averaged": SparseKernelAUCCV(n_basis=32, scaling="normal", cv=3, random_state=0),
     "scaled": make_pipeline(StandardScaler(), small()),
     "pipeline": make_pipeline(RobustScaler(), ArcSinh(), PCA(3), "passthrough", small()),
     "sigmoid": CalibratedClassifierCV(make_pipeline(StandardScaler(), small()), ensemble=False),
