@@ -6,13 +6,14 @@ import pytest
 from messy import make_messy
 from numpy.testing import assert_allclose
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from toys import make_toy
 
-from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, StructuralAUC
+from skauc import OPAUC, KernelRankSVM, SparseKernelAUC, SparseKernelAUCCV, StructuralAUC
 from skauc.app.workflow import RowScorer, describe_model
 from skauc.exceptions import InvalidParameterError
 from skauc.explain import column_relevance
@@ -121,3 +122,12 @@ def test_ridges_have_values_in_the_columns_that_they_use():
         assert (parts.centres["a"][place] is not None) == uses[0]
         assert (parts.centres["b"][place] is not None) == uses[1]
         assert (parts.centres["colour"][place] is not None) == uses[2:].any()
+
+
+def test_the_settings_of_an_average_are_those_of_its_first_member():
+    X, y = make_classification(240, 5, flip_y=0.2, class_sep=0.5, random_state=0)
+    search = SparseKernelAUCCV(n_basis=32, cv=3, random_state=0).fit(X, y)
+    parts = describe_model(search)
+    assert parts.parameters["gamma"] == search.best_params_["gamma"]
+    assert parts.parameters["n_averaged"] == len(search.averaged_params_) > 1
+    assert parts.n_basis == search.n_basis_

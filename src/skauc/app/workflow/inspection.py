@@ -166,7 +166,8 @@ def _parameters(classifier) -> dict:
     chosen = getattr(classifier, "best_params_", {})
     settings = classifier.get_params(deep=False) | chosen
     shown = {name: settings[name] for name in names if name in settings}
-    shown |= {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
+    if getattr(classifier, "metric_", None) is None:  # otherwise the metric holds the widths
+        shown |= {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
     n_averaged = len(getattr(classifier, "averaged_params_", ()))
     return shown | ({"n_averaged": n_averaged} if n_averaged > 1 else {})
 
