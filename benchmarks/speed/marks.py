@@ -156,7 +156,7 @@ def fit_greedy(options: Options) -> list[Line]:
 
 
 def fit_refined(options: Options) -> list[Line]:
-    """The fastest way to a test AUC of 0.995, compared with boosted trees at their defaults."""
+    """A fast way to a test AUC of 0.995, compared with boosted trees at their defaults."""
     peers = ["XGBoost", "LightGBM", "HistGradientBoosting"]
     found = fits(options, refined, f"{N_REFINED} centres, refined", peers, {"XGBoost": 1.0})
     for n_basis in (N_REFINED // 2, 2 * N_REFINED):

@@ -196,15 +196,19 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
 def weighted_sum(models: Sequence[Model], factors: Sequence[float]) -> Model:
     """Return the model whose scores are the sum of the scores of RBF models, times their factors.
 
-    All models have the map of the features of the first one.
+    All models have the map of the features of the first one. Centres that several models share are
+    in the sum once.
     """
     pairs = list(zip(models, factors, strict=True))
     linear = [factor * m.linear_coef for m, factor in pairs if m.linear_coef is not None]
+    kernel, centres = _joined_kernel(models), _stacked([model.centres for model in models])
+    coef = np.concatenate([factor * model.coef for model, factor in pairs])
+    first, places = _distinct(kernel, centres)
     return Model(
-        kernel=_joined_kernel(models),
-        centres=_stacked([model.centres for model in models]),
-        indices=np.concatenate([model.indices for model in models]),
-        coef=np.concatenate([factor * model.coef for model, factor in pairs]),
+        kernel=kernel.part(first),
+        centres=centres[first],
+        indices=np.concatenate([model.indices for model in models])[first],
+        coef=np.bincount(places, coef),
         linear_coef=np.sum(linear, axis=0) if linear else None,
         intercept=sum(factor * model.intercept for model, factor in pairs),
         generation=1 + max(model.generation for model in models),
@@ -214,6 +218,22 @@ def weighted_sum(models: Sequence[Model], factors: Sequence[float]) -> Model:
 
 def _stacked(parts: Sequence[Rows]) -> Rows:
     return sparse.csr_array(sparse.vstack(parts)) if is_sparse(parts[0]) else np.vstack(parts)
+
+
+def _distinct(kernel: Kernel, centres: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of each group of equal centres, and the number of the group of each."""
+    groups: dict[bytes, int] = {}
+    first: list[int] = []
+    places: list[int] = []
+    for k in range(centres.shape[0]):
+        row, own = centres[[k]], kernel.part([k])
+        parts = (row.indices, row.data) if is_sparse(row) else (row,)
+        key = b"".join(np.asarray(part).tobytes() for part in (*parts, *vars(own).values()))
+        if key not in groups:
+            groups[key] = len(first)
+            first.append(k)
+        places.append(groups[key])
+    return np.array(first), np.array(places)
 
 
 def _joined_kernel(models: Sequence[Model]) -> Kernel:

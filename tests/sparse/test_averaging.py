@@ -1,5 +1,7 @@
 """The average of the best settings of a search: which ones, and that it is one model."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +12,7 @@ import skauc.sparse.estimator_cv as estimator_cv
 from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.exceptions import InvalidParameterError
 from skauc.model import weighted_sum
-from skauc.sparse.averaging import averaged_settings
+from skauc.sparse.averaging import averaged_settings, shares
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.search import Scores
 from skauc.sparse.settings import Setting
@@ -44,7 +46,18 @@ def test_a_weighted_sum_has_the_weighted_sum_of_the_scores(first, second):
     total = weighted_sum(models, [0.7, -2.0])
     expected = 0.7 * models[0].scores(X) - 2.0 * models[1].scores(X)
     assert_allclose(total.scores(X), expected, atol=1e-10)
-    assert len(total.coef) == len(total.indices) == 8
+    assert len(total.coef) == len(total.indices) == (4 if first == second else 8)
+
+
+def test_centres_that_models_share_are_in_their_sum_once():
+    rows = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    for given in (X, rows):
+        model = SparseKernelAUC(8, refine=False, random_state=0).fit(given, y)
+        parts = [model.truncate(size)._model for size in (4, 8)]
+        total = weighted_sum(parts, [1.0, 0.5])
+        assert_array_equal(total.indices, model.basis_indices_)
+        expected = parts[0].scores(given) + 0.5 * parts[1].scores(given)
+        assert_allclose(total.scores(given), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("refine", [False, 3])
@@ -86,6 +99,33 @@ def test_settings_with_another_map_or_far_behind_are_left_out():
     assert averaged_cs(scores, 64) == [1.0]
 
 
+@pytest.mark.parametrize(
+    ("refine", "aucs", "expected"),
+    [(0, (0.9, 0.899), [8]), (10, (0.9, 0.899), [8, 16]), (10, (0.9, 0.9), [8])],
+)
+def test_a_model_is_not_averaged_with_a_part_of_itself(refine, aucs, expected):
+    """Centres that are not refined, and fits that found no more rows, are the same at each size."""
+    settings = [Setting(None, 1.0, False, refine, 1.0, size) for size in (8, 16)]
+    found = {
+        setting: {fold: Found(auc, np.zeros(2)) for fold in range(2)}
+        for setting, auc in zip(settings, aucs, strict=True)
+    }
+    averaged = averaged_settings(Scores(found), settings[0], 64)
+    assert [setting.n_basis for setting in averaged] == expected
+
+
+def test_settings_of_constant_scores_have_no_share():
+    """The weighted mean of equal numbers can differ from them by rounding."""
+    weights = np.random.default_rng(0).random(len(y)) + 0.1
+    settings = [Setting(None, 1.0, False, 0, C, 4) for C in (1.0, 2.0)]
+    of_settings = X[:, 0], np.full(len(y), 0.1)
+    search = SimpleNamespace(
+        tested=lambda factors, scores: (of_settings[settings.index(*factors)], y, weights)
+    )
+    assert shares(search, None, settings) == {settings[0]: 1.0}
+    assert shares(search, None, settings[::-1]) == {settings[1]: 1.0}
+
+
 def test_no_more_than_four_are_averaged():
     scores = make_scores(*((float(C), 4, None, 0.9) for C in range(1, 9)))
     assert averaged_cs(scores, 64) == [1.0, 2.0, 3.0, 4.0]
@@ -112,9 +152,11 @@ def test_the_model_is_the_mean_of_its_members_with_equal_spreads(averaged):
 
 def test_the_best_setting_comes_first_and_its_path_is_kept(averaged):
     assert averaged.averaged_params_[0] == averaged.best_params_
+    assert averaged.path_[-1].train_auc == pytest.approx(averaged.score(X, y))
     best = averaged.best_params_["n_basis"]
     assert [record.n_basis for record in averaged.path_][-2:] == [best, averaged.n_basis_]
     smaller = averaged.truncate(best)
+    assert smaller.averaged_params_ == [averaged.best_params_]
     alone = SparseKernelAUC(**averaged.best_params_, random_state=0).fit(X, y)
     difference = smaller.decision_function(X) - alone.decision_function(X)
     assert_allclose(difference, difference[0], atol=1e-9)

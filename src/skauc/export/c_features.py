@@ -56,9 +56,8 @@ class FeatureWriter:
         It is double where single precision cannot tell neighbouring knots of ranks apart.
         """
         stages = (stage.operation for stage in self.program.stages)
-        curves = [curve for each in stages if isinstance(each, Ranks) for curve in each.plain]
-        errors = (_EPSILON * curve.steepest * np.abs(curve.knots).max() for curve in curves)
-        return "double" if any(error > LARGEST_CHANGE["float"] for error in errors) else self.real
+        steepest = max((each.steepest for each in stages if isinstance(each, Ranks)), default=0.0)
+        return "double" if _EPSILON * steepest > LARGEST_CHANGE["float"] else self.real
 
     def maths(self, name: str) -> str:
         """Return a function of math.h for this precision."""

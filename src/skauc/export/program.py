@@ -232,10 +232,12 @@ class Ranks:
     """One curve per feature, between ranks at its knots, or between the images of these ranks.
 
     The levels of ``curves`` are integers. If there are ``images``, they are places in this table.
+    ``steepest`` is the largest change of a standardised image by a relative change of a value.
     """
 
     word: ClassVar[str] = "ranks"
     curves: tuple[PiecewiseLinear, ...]
+    steepest: float
     images: np.ndarray | None = None
 
     @property

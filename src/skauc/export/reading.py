@@ -283,13 +283,16 @@ def _by_feature(scaling: Scaling) -> list[Operation]:
 
 def _ranks(ranks: RankScaling) -> list[Operation]:
     """Return the curves. Ranks are integers first and scaled after, which needs few digits."""
+    standardised = _curves(ranks.knots, ranks.levels)
+    steepest = max(curve.steepest * float(np.abs(curve.knots).max()) for curve in standardised)
     if ranks.word == "rank":
         n_half_steps = 2.0 * (len(ranks.knots) - 1)
         scaling = Affine(n_half_steps * ranks.mean, n_half_steps * ranks.deviation)
-        return [Ranks(_curves(ranks.knots, ranks.half_steps.astype(np.int64))), scaling]
+        curves = _curves(ranks.knots, ranks.half_steps.astype(np.int64))
+        return [Ranks(curves, steepest), scaling]
     used, places = np.unique(ranks.half_steps, return_inverse=True)
     curves = _curves(ranks.knots, places.reshape(ranks.half_steps.shape))
-    return [Ranks(curves, ranks.images[used]), Affine(ranks.mean, ranks.deviation)]
+    return [Ranks(curves, steepest, ranks.images[used]), Affine(ranks.mean, ranks.deviation)]
 
 
 def _curves(knots: np.ndarray, levels: np.ndarray) -> tuple[PiecewiseLinear, ...]:

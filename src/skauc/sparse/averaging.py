@@ -13,6 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from skauc.data.training import TrainingData
+from skauc.metrics.area import weighted_auc
 from skauc.model import Model, PathRecord, weighted_sum
 from skauc.sparse.search import MOST_BEHIND, Scores, Search, corrected_mean
 from skauc.sparse.settings import Setting
@@ -20,13 +22,16 @@ from skauc.sparse.state import Path
 
 # Most settings that are averaged.
 MOST_AVERAGED = 4
+# Scores with less spread than this part of the largest one are equal.
+_LEAST_SPREAD = 1e-6
 
 
 def averaged_settings(scores: Scores, chosen: Setting, n_basis: int) -> list[Setting]:
     """Return the chosen setting and the next best ones that are averaged with it.
 
     All of them have the same map of the features and at most half of ``n_basis`` centres together,
-    and none is far behind the chosen one.
+    and none is far behind the chosen one. Of two sizes of one fit, only one is taken if the smaller
+    model is a part of the larger one.
     """
     by_setting = scores.on_first(scores.n_most)
     best = float(by_setting[chosen].mean())
@@ -35,10 +40,22 @@ def averaged_settings(scores: Scores, chosen: Setting, n_basis: int) -> list[Set
     settings = [chosen]
     for setting in sorted(others, key=lambda s: (-by_setting[s].mean(), s.n_basis)):
         is_good = by_setting[setting].mean() >= least
-        if is_good and setting.n_basis <= n_left and len(settings) < MOST_AVERAGED:
+        has_room = setting.n_basis <= n_left and len(settings) < MOST_AVERAGED
+        if is_good and has_room and not any(_is_part(setting, s, by_setting) for s in settings):
             settings.append(setting)
             n_left -= setting.n_basis
     return settings
+
+
+def _is_part(one: Setting, other: Setting, scores: dict[Setting, np.ndarray]) -> bool:
+    """Tell whether the larger model of two settings contains the smaller one, or is the same.
+
+    Centres that are not refined stay where they are. A fit that finds no more independent rows has
+    the same scores for all larger sizes.
+    """
+    if replace(one, n_basis=other.n_basis) != other:
+        return False
+    return not one.refine or np.array_equal(scores[one], scores[other])
 
 
 def shares(search: Search, scores: Scores, settings: Sequence[Setting]) -> dict[Setting, float]:
@@ -51,7 +68,9 @@ def shares(search: Search, scores: Scores, settings: Sequence[Setting]) -> dict[
     for setting in settings:
         tested, _, weights = search.tested({setting: 1.0}, scores)
         mean = np.average(tested, weights=weights)
-        spreads[setting] = float(np.sqrt(np.average((tested - mean) ** 2, weights=weights)))
+        spread = float(np.sqrt(np.average((tested - mean) ** 2, weights=weights)))
+        # The mean of equal numbers can differ from them by rounding.
+        spreads[setting] = spread if spread > _LEAST_SPREAD * np.abs(tested).max() else 0.0
     useful = [setting for setting in settings if spreads[setting] > 0]
     if settings[0] not in useful:
         return {settings[0]: 1.0}
@@ -67,19 +86,24 @@ def mean_scores(
     return float(own.mean()), corrected_mean(scores.on_first(len(own)), own)
 
 
-def averaged_path(path: Path, others: Sequence[Model], factors: Sequence[float]) -> Path:
+def averaged_path(
+    path: Path, others: Sequence[Model], factors: Sequence[float], rows: TrainingData
+) -> Path:
     """Return the path of the best setting, followed by its average with models of others.
 
-    The record of the average keeps what is known of the best setting's last model.
+    The record of the average has its AUC on the training rows. The objective is that of the best
+    setting, because an average has none.
     """
     average = weighted_sum([path.models[path.size], *others], factors)
+    train_auc = weighted_auc(average.scores(rows.X), rows.positive, rows.weights)
     size, models = len(average.coef), path.models
     if average.linear_coef is not None:
         # Models of one path all have a linear part, or none has.
         models = {n: _with_linear_part(model) for n, model in models.items()}
-    last = next(record for record in path.records if record.n_basis == path.size)
-    record: PathRecord = replace(last, n_basis=size, model=average)
-    records = tuple(r for r in path.records if r.n_basis <= path.size)
+    record: PathRecord = replace(
+        path.records[-1], n_basis=size, train_auc=train_auc, n_iter=0, model=average
+    )
+    records = (each for each in path.records if each.n_basis != size)
     joined = Path({**models, size: average}, (*records, record), size, path.is_exhausted)
     return joined.with_models(joined.models)
 

@@ -58,9 +58,9 @@ def _has_probabilities(search: SparseKernelAUCCV) -> bool:
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is scored by its mean AUC over the folds, or by its mean partial AUC. The best one
-    is chosen and fitted to all rows. The scores of the test rows of the folds also calibrate the
-    probabilities of `predict_proba`.
+    Every setting is scored by its mean AUC over the folds, or by its mean partial AUC. The best
+    one, or an average of the best ones, is fitted to all rows. The scores of the test rows of the
+    folds also calibrate the probabilities of `predict_proba`.
 
     Parameters
     ----------
@@ -90,16 +90,16 @@ class SparseKernelAUCCV(PathClassifier):
         more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
         the other choice would have been.
     ensemble : bool, default=True
-        If True, the model is the average of up to four settings if these are about as good as the
-        best one, see the same features and have no more than half of ``n_basis`` centres together.
-        The average is one model with the centres of all of them. It is used up to 8,000 rows, and
-        with size="best".
+        If True, average the best setting with up to three others that are about as good, see the
+        same features, and have no more than half of ``n_basis`` centres together with it. The
+        average is one model with the centres of all of them. It is used up to 8,000 rows in memory,
+        and with size="best".
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" tries three Cs with the first scaling and width on three folds, and nothing else.
         "thorough" tries more Cs, widths and scalings, and keeps more of them for all folds.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best setting so far. Fits that are running
-        then, and the last fit, are finished.
+        then, and the last fit, are finished. No setting is averaged after that time.
     selection : str or Selection, default="orthogonal"
         As in `SparseKernelAUC`.
     scoring : str, callable or None, default=None
@@ -142,8 +142,9 @@ class SparseKernelAUCCV(PathClassifier):
     best_estimator_ : SparseKernelAUC
         The model fitted to all rows, or the average, with its scores lowered so that 0 has a
         probability of 0.5. This estimator has its attributes, too (``basis_vectors_``,
-        ``dual_coef_``, ``path_`` and so on). An average is the last model of ``path_``, and the
-        smaller ones are those of ``best_params_``.
+        ``dual_coef_``, ``path_`` and so on). Its parameters are ``best_params_``. An average is the
+        last model of ``path_``, and the smaller ones are those of ``best_params_``. The record of
+        an average has the objective of ``best_params_``, because it has none of its own.
     cv_results_ : dict of ndarrays
         One entry per setting and size, as in scikit-learn: ``params``, ``param_C`` and so on,
         ``split0_test_score`` and so on (NaN on folds where it was not tried),
@@ -257,6 +258,7 @@ class SparseKernelAUCCV(PathClassifier):
         its first centre with the model it has reached, which may have fewer centres than
         ``n_basis`` or fewer steps of refinement. If there are more than 80,000 rows, it uses a
         sample of 40,000. If it is interrupted, too, the estimator keeps the model it had reached.
+        An interrupt while other settings are fitted for an average keeps the best setting alone.
 
         Parameters
         ----------
@@ -374,6 +376,7 @@ class SparseKernelAUCCV(PathClassifier):
         smaller = super().truncate(n_basis)
         if n_basis < self.n_basis_:
             smaller.__dict__.pop("calibrator_", None)
+            smaller.averaged_params_ = [self.best_params_]
         return smaller
 
     def _warn_if_unscaled(self, grid: SearchGrid, rows: TrainingData) -> None:
@@ -410,22 +413,19 @@ class SparseKernelAUCCV(PathClassifier):
         )
         self.classes_, self.feature_spread_ = rows.classes, plan.spread
         self.background_ = summarise(search.rows, getattr(plan.feature_map, "by_feature", None))
-        path, factors = None, {chosen: 1.0}
+        factors = {chosen: 1.0}
         try:
             path = self._fit_path(search, plan, mapped, log)
             if len(settings) > 1:
-                factors = shares(search, log.scores, settings)
-                path = self._averaged(search, rows, path, factors, log)
-        except KeyboardInterrupt as interrupt:
-            reached = interrupt.path if isinstance(interrupt, FitInterruptedError) else path
-            if reached is None:
-                raise
-            self._keep(reached, {chosen: 1.0}, selection, search, log)
-            raise FitInterruptedError(reached) from interrupt
+                path, factors = self._averaged(search, rows, path, settings, log)
+        except FitInterruptedError as interrupt:
+            self._keep(interrupt.path, {chosen: 1.0}, selection, search, log)
+            raise
         self._keep(path, factors, selection, search, log)
         return path
 
     def _fit_path(self, search: Search, plan: Plan, rows: TrainingData, log: SearchLog) -> Path:
+        log.begin_refit()
         return fit_path(
             rows,
             plan,
@@ -440,29 +440,36 @@ class SparseKernelAUCCV(PathClassifier):
         search: Search,
         rows: TrainingData,
         path: Path,
-        factors: dict[Setting, float],
+        settings: list[Setting],
         log: SearchLog,
-    ) -> Path:
-        """Fit the other settings, and return the path with the average of all as its last model."""
-        others, settings = [], list(factors)[1:]
-        for setting in settings:
-            plan, mapped = make_plan(replace(search.base, **setting.parameters()), rows)
-            try:
+    ) -> tuple[Path, dict[Setting, float]]:
+        """Fit other settings than the first; return the path with the average, and the factors."""
+        chosen, *others = shares(search, log.scores, settings)
+        models = {}
+        try:
+            for setting in others:
+                if search.is_over():
+                    break
+                plan, mapped = make_plan(replace(search.base, **setting.parameters()), rows)
                 found = self._fit_path(search, plan, mapped, log)
-            except KeyboardInterrupt as interrupt:
-                raise FitInterruptedError(path) from interrupt
-            others.append(found.models[found.size])
-        if not others:
-            return path
-        self.averaged_params_ += [setting.parameters() for setting in settings]
-        mean, self.best_score_ = mean_scores(search, log.scores, factors)
-        self.size_choices_["best"]["mean_test_score"] = mean
-        return averaged_path(path, others, list(factors.values()))
+                models[setting] = found.models[found.size]
+            if not models:
+                return path, {chosen: 1.0}
+            factors = shares(search, log.scores, [chosen, *models])
+            scores = mean_scores(search, log.scores, factors)
+            average = averaged_path(path, list(models.values()), list(factors.values()), rows)
+        except KeyboardInterrupt as interrupt:
+            raise FitInterruptedError(path) from interrupt
+        self.averaged_params_ += [setting.parameters() for setting in models]
+        self.size_choices_["best"]["mean_test_score"], self.best_score_ = scores
+        return average, factors
 
     def _settings(self, search: Search, chosen: Setting, log: SearchLog) -> list[Setting]:
         """Return the settings whose models are averaged, the chosen one first."""
-        is_alone = not self.ensemble or self.size != "best" or search.is_over()
-        if is_alone or search.rows.n_rows > MOST_REFINED_ROWS:
+        rows = search.rows
+        is_here = isinstance(rows, TrainingData) and rows.device is None
+        is_alone = not self.ensemble or self.size != "best" or not is_here
+        if is_alone or search.is_over() or rows.n_rows > MOST_REFINED_ROWS:
             return [chosen]
         return averaged_settings(log.scores, chosen, self.n_basis)
 

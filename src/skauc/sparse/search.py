@@ -35,7 +35,8 @@ from skauc.sparse.settings import SearchGrid, Setting
 
 # Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
-# Settings that are behind the best by more than this part of 1 - AUC on these folds are given up.
+# Settings that are behind the best by more than this part of 1 - AUC are given up after these
+# folds, and are not averaged with it.
 MOST_BEHIND = 0.03
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
