@@ -146,3 +146,34 @@ def test_writers_in_threads_do_not_disturb_each_other(tmp_path):
     assert errors == []
     assert os.listdir(tmp_path) == ["file"]
     assert len(set((tmp_path / "file").read_bytes())) == 1
+
+
+@pytest.mark.parametrize("name", ["fdopen", "chmod"])
+def test_an_interrupt_while_the_draft_is_opened_leaves_nothing(tmp_path, monkeypatch, name):
+    target = tmp_path / "file"
+    target.write_bytes(b"old")
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, name, interrupted)
+    with pytest.raises(KeyboardInterrupt), write_atomically(target):
+        pass
+    assert os.listdir(tmp_path) == ["file"]
+
+
+ENDED_EARLY = """
+import sys
+from skauc.app.cli.signals import leave
+from skauc.archive.atomic import write_atomically
+
+writer = write_atomically(sys.argv[1])
+writer.__enter__()  # an interrupt comes here, before the with statement watches
+leave(143)
+"""
+
+
+def test_a_program_that_ends_at_once_leaves_no_draft(tmp_path):
+    words = [sys.executable, "-c", ENDED_EARLY, str(tmp_path / "file")]
+    assert subprocess.run(words, check=False).returncode == 143
+    assert os.listdir(tmp_path) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import stat
@@ -43,8 +44,11 @@ def write_atomically(path: str | os.PathLike) -> Iterator[BinaryIO]:
             yield device
         return
     _remove_stale_drafts(target)
-    draft, file = _open_draft(target, mode)
+    draft = _name_draft(target)
     try:
+        while (file := _open_draft(draft, mode)) is None:
+            _DRAFTS.pop(draft)
+            draft = _name_draft(target)
         with file:
             yield file
             file.flush()
@@ -56,7 +60,22 @@ def write_atomically(path: str | os.PathLike) -> Iterator[BinaryIO]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    finally:
+        _DRAFTS.pop(draft, None)
     _sync_directory(target.parent)
+
+
+# The drafts of this process and its number, which a forked process does not have.
+_DRAFTS: dict[Path, int] = {}
+
+
+@atexit.register
+def remove_drafts() -> None:
+    """Remove the drafts of this process. An interrupt can end a writer before it watches them."""
+    for draft, process in list(_DRAFTS.items()):
+        if process == os.getpid():
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
 
 def _mode_of(path: Path) -> int | None:
@@ -72,19 +91,32 @@ def _draft_prefix(target: Path) -> str:
     return f".skauc-draft-{name}-"
 
 
-def _open_draft(target: Path, mode: int | None) -> tuple[Path, BinaryIO]:
-    """Create a draft and lock it. The lock says that its writer is alive."""
-    while True:
-        draft = target.with_name(_draft_prefix(target) + uuid4().hex)
-        permissions = 0o666 if mode is None else stat.S_IMODE(mode)
-        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
-        file = os.fdopen(os.open(draft, flags, permissions), "w+b")
-        # Another writer may have taken the draft for a stale one before it was locked.
-        if _lock(file) and draft.exists():
-            if mode is not None:
-                os.chmod(draft, permissions)  # the umask may have removed some of them
-            return draft, file
+def _name_draft(target: Path) -> Path:
+    """Return the name of a new draft, and remember it before the file exists."""
+    draft = target.with_name(_draft_prefix(target) + uuid4().hex)
+    _DRAFTS[draft] = os.getpid()
+    return draft
+
+
+def _open_draft(draft: Path, mode: int | None) -> BinaryIO | None:
+    """Create a draft and lock it. The lock says that its writer is alive.
+
+    Return None if another writer has taken it for a stale one before it was locked.
+    """
+    permissions = 0o666 if mode is None else stat.S_IMODE(mode)
+    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(draft, flags, permissions), "w+b")
+    try:
+        is_own = _lock(file) and draft.exists()
+        if is_own and mode is not None:
+            os.chmod(draft, permissions)  # the umask may have removed some of them
+    except BaseException:
         file.close()
+        raise
+    if is_own:
+        return file
+    file.close()
+    return None
 
 
 def _lock(file: BinaryIO) -> bool:
