@@ -156,7 +156,7 @@ for thread in threads:
     thread.start()
 failed = 0
 # A child that ends at once costs little, and each fork is a chance to wait for ever.
-for task in [lambda: True] * 200 + [fit_in_a_child] * 4:
+for task in [lambda: True] * 120 + [fit_in_a_child] * 4:
     child = os.fork()
     if not child:
         os._exit(0 if task() else 1)
