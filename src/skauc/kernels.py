@@ -8,7 +8,7 @@ ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
@@ -446,6 +446,11 @@ def same_format(centres: Rows, rows: Rows) -> Rows:
     if is_sparse(centres):
         return centres if is_sparse(rows) else centres.toarray()
     return sparse.csr_array(centres) if is_sparse(rows) else centres
+
+
+def stack_rows(parts: Sequence[Rows]) -> Rows:
+    """Return rows one below the other, all dense or all sparse."""
+    return sparse.vstack(parts, format="csr") if is_sparse(parts[0]) else np.vstack(parts)
 
 
 def as_rbf(kernel: Kernel) -> RBF:

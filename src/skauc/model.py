@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
-from scipy import sparse
 
 from skauc.engines.expansion import Scorer, map_rows
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
-from skauc.kernels import RBF, Kernel, Linear, Rows, as_rbf, is_sparse
+from skauc.kernels import RBF, Kernel, Linear, Rows, as_rbf, is_sparse, stack_rows
 from skauc.shaped_rbf import ShapedRBF
 from skauc.support import quiet_overflow
 
@@ -201,7 +200,7 @@ def weighted_sum(models: Sequence[Model], factors: Sequence[float]) -> Model:
     """
     pairs = list(zip(models, factors, strict=True))
     linear = [factor * m.linear_coef for m, factor in pairs if m.linear_coef is not None]
-    kernel, centres = _joined_kernel(models), _stacked([model.centres for model in models])
+    kernel, centres = _joined_kernel(models), stack_rows([model.centres for model in models])
     coef = np.concatenate([factor * model.coef for model, factor in pairs])
     first, places = _distinct(kernel, centres)
     return Model(
@@ -214,10 +213,6 @@ def weighted_sum(models: Sequence[Model], factors: Sequence[float]) -> Model:
         generation=1 + max(model.generation for model in models),
         scaling=models[0].scaling,
     )
-
-
-def _stacked(parts: Sequence[Rows]) -> Rows:
-    return sparse.csr_array(sparse.vstack(parts)) if is_sparse(parts[0]) else np.vstack(parts)
 
 
 def _distinct(kernel: Kernel, centres: Rows) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
 from skauc.data.sampling import Counts, balanced_counts
@@ -23,7 +22,7 @@ from skauc.engines.blocks.base import Line, NewColumns, Product
 from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Pass
 from skauc.engines.passes.quality import Quality
-from skauc.kernels import Rows, is_sparse
+from skauc.kernels import Rows, stack_rows
 
 Chosen = Callable[[TrainingData], np.ndarray]
 
@@ -140,8 +139,8 @@ class Engine(ABC, Generic[OwnState]):
             for found, count in zip(numbers, keep, strict=True)
         ]
         parts = [part[one] for part, one in zip(rows, chosen, strict=True)]
-        stacked = sparse.vstack(parts, format="csr") if is_sparse(parts[0]) else np.vstack(parts)
-        return np.concatenate([n[one] for n, one in zip(numbers, chosen, strict=True)]), stacked
+        drawn = np.concatenate([n[one] for n, one in zip(numbers, chosen, strict=True)])
+        return drawn, stack_rows(parts)
 
     def direction(self, weights: np.ndarray) -> Any:
         """Return the line Phi w."""

@@ -8,12 +8,13 @@ half of the centres that the search allows for a model, so that models remain sm
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skauc.data.training import TrainingData
+from skauc.exceptions import FitInterruptedError
 from skauc.metrics.area import weighted_auc
 from skauc.model import Model, PathRecord, weighted_sum
 from skauc.sparse.search import MOST_BEHIND, Scores, Search, corrected_mean
@@ -77,13 +78,49 @@ def shares(search: Search, scores: Scores, settings: Sequence[Setting]) -> dict[
     return {s: spreads[settings[0]] / spreads[s] / len(useful) for s in useful}
 
 
-def mean_scores(
-    search: Search, scores: Scores, factors: dict[Setting, float]
-) -> tuple[float, float]:
-    """Return the mean AUC of an average over the folds, and that less the optimism of a choice."""
-    by_fold = search.tested_by_fold(factors, scores)
-    own = np.array([search.metric(*tested) for tested in by_fold])
-    return float(own.mean()), corrected_mean(scores.on_first(len(own)), own)
+@dataclass(frozen=True, eq=False)
+class Average:
+    """A path that ends with an average, and the factors of the settings in it.
+
+    ``mean`` is its mean AUC over the folds, ``corrected`` that less the optimism of the choice.
+    """
+
+    path: Path
+    factors: dict[Setting, float]
+    mean: float
+    corrected: float
+
+
+def average(
+    search: Search,
+    scores: Scores,
+    path: Path,
+    settings: Sequence[Setting],
+    fit: Callable[[Setting], Path],
+) -> Average | None:
+    """Average the path of the first setting with the others, which ``fit`` fits to all rows.
+
+    No fit begins after the deadline of the search. Return None if nothing is averaged. An interrupt
+    keeps the path of the first setting.
+    """
+    chosen, *others = shares(search, scores, settings)
+    models = {}
+    try:
+        for setting in others:
+            if search.is_over():
+                break
+            found = fit(setting)
+            models[setting] = found.models[found.size]
+        if not models:
+            return None
+        factors = shares(search, scores, [chosen, *models])
+        by_fold = search.tested_by_fold(factors, scores)
+        own = np.array([search.metric(*tested) for tested in by_fold])
+        joined = averaged_path(path, list(models.values()), list(factors.values()), search.rows)
+    except KeyboardInterrupt as interrupt:
+        raise FitInterruptedError(path) from interrupt
+    corrected = corrected_mean(scores.on_first(len(own)), own)
+    return Average(joined, factors, float(own.mean()), corrected)
 
 
 def averaged_path(

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from skauc.engines import Engine, OrthonormalColumns
-from skauc.kernels import RBF, Kernel, Rows, as_rbf
+from skauc.kernels import RBF, Kernel, Rows, as_rbf, stack_rows
 from skauc.shaped_rbf import ShapedRBF
 from skauc.solvers.triangular import inverse_lower, solve_lower, solve_upper
 
@@ -134,7 +133,7 @@ class Basis:
         self._factor[size : size + n_added, :size] = added.coordinates[self.n_linear :].T
         self._factor[size : size + n_added, size : size + n_added] = added.factor
         self._centres = (
-            added.centres if self._centres is None else _stack(self._centres, added.centres)
+            added.centres if self._centres is None else stack_rows((self._centres, added.centres))
         )
         self._kernel = added.kernel if self._kernel is None else self._kernel.joined(added.kernel)
         self.indices += added.indices.tolist()
@@ -237,9 +236,3 @@ class Basis:
     @property
     def _lower(self) -> np.ndarray:
         return self._factor[: len(self), : len(self)]
-
-
-def _stack(centres: Rows, centre: Rows) -> Rows:
-    if sparse.issparse(centres):
-        return sparse.vstack((centres, centre), format="csr")
-    return np.vstack((centres, centre))

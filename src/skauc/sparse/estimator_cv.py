@@ -19,7 +19,7 @@ from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, war
 from skauc.data.training import TrainingData
 from skauc.engines import is_on_cluster, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
-from skauc.sparse.averaging import averaged_path, averaged_settings, mean_scores, shares
+from skauc.sparse.averaging import average, averaged_settings
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
 from skauc.sparse.grid import check_search, effort_of, is_auto, search_grid
@@ -408,21 +408,29 @@ class SparseKernelAUCCV(PathClassifier):
         self.size_choices_ = all_choices(log.scores)
         self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_ = len(search.folds)
-        plan, mapped = make_plan(
-            replace(search.base, **self.best_params_, selection=selection), rows
-        )
+        parameters = replace(search.base, **self.best_params_, selection=selection)
+        plan, mapped = make_plan(parameters, rows)
         self.classes_, self.feature_spread_ = rows.classes, plan.spread
         self.background_ = summarise(search.rows, getattr(plan.feature_map, "by_feature", None))
         factors = {chosen: 1.0}
         try:
             path = self._fit_path(search, plan, mapped, log)
-            if len(settings) > 1:
-                path, factors = self._averaged(search, rows, path, settings, log)
+            fit = partial(self._fit_setting, search, log)
+            found = average(search, log.scores, path, settings, fit) if settings[1:] else None
         except FitInterruptedError as interrupt:
-            self._keep(interrupt.path, {chosen: 1.0}, selection, search, log)
+            self._keep(interrupt.path, factors, selection, search, log)
             raise
+        if found is not None:
+            path, factors, self.best_score_ = found.path, found.factors, found.corrected
+            self.size_choices_["best"]["mean_test_score"] = found.mean
+            self.averaged_params_ += [setting.parameters() for setting in list(factors)[1:]]
         self._keep(path, factors, selection, search, log)
         return path
+
+    def _fit_setting(self, search: Search, log: SearchLog, setting: Setting) -> Path:
+        """Fit a setting to all rows."""
+        plan, rows = make_plan(replace(search.base, **setting.parameters()), search.rows)
+        return self._fit_path(search, plan, rows, log)
 
     def _fit_path(self, search: Search, plan: Plan, rows: TrainingData, log: SearchLog) -> Path:
         log.begin_refit()
@@ -434,35 +442,6 @@ class SparseKernelAUCCV(PathClassifier):
             watch=log.watch_refit,
             on_step=log.watch_step,
         )
-
-    def _averaged(
-        self,
-        search: Search,
-        rows: TrainingData,
-        path: Path,
-        settings: list[Setting],
-        log: SearchLog,
-    ) -> tuple[Path, dict[Setting, float]]:
-        """Fit other settings than the first; return the path with the average, and the factors."""
-        chosen, *others = shares(search, log.scores, settings)
-        models = {}
-        try:
-            for setting in others:
-                if search.is_over():
-                    break
-                plan, mapped = make_plan(replace(search.base, **setting.parameters()), rows)
-                found = self._fit_path(search, plan, mapped, log)
-                models[setting] = found.models[found.size]
-            if not models:
-                return path, {chosen: 1.0}
-            factors = shares(search, log.scores, [chosen, *models])
-            scores = mean_scores(search, log.scores, factors)
-            average = averaged_path(path, list(models.values()), list(factors.values()), rows)
-        except KeyboardInterrupt as interrupt:
-            raise FitInterruptedError(path) from interrupt
-        self.averaged_params_ += [setting.parameters() for setting in models]
-        self.size_choices_["best"]["mean_test_score"], self.best_score_ = scores
-        return average, factors
 
     def _settings(self, search: Search, chosen: Setting, log: SearchLog) -> list[Setting]:
         """Return the settings whose models are averaged, the chosen one first."""

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 
 from skauc.engines import KernelColumn, OrthonormalColumns
 from skauc.engines.passes import CandidateGains, Centres, LineSlopes
-from skauc.kernels import Kernel, Rows, is_sparse
+from skauc.kernels import Kernel, Rows, stack_rows
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Basis, Projection
 from skauc.sparse.objective import Objective
@@ -52,10 +51,9 @@ class Candidates:
 
     def joined(self, other: Candidates) -> Candidates:
         """Return these candidates followed by others."""
-        stack = sparse.vstack if is_sparse(self.centres) else np.vstack
         return Candidates(
             self.kernel.joined(other.kernel),
-            stack((self.centres, other.centres)),
+            stack_rows((self.centres, other.centres)),
             np.append(self.indices, other.indices),
             np.append(self.widths, other.widths),
             self.projection.joined(other.projection),

@@ -25,7 +25,7 @@ from sklearn.utils.extmath import row_norms
 
 from skauc.engines import Engine
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Rows, is_sparse
+from skauc.kernels import Rows, is_sparse, stack_rows
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Added, Basis
 from skauc.sparse.few_selection import select_from_few
@@ -185,8 +185,7 @@ def _rows(n_candidates: int, random_state) -> Draw:
         widths = np.repeat(np.arange(n_widths), [len(indices) for indices, _ in drawn])
         rows = drawn[0][1]
         if n_widths > 1:
-            stack = sparse.vstack if is_sparse(rows) else np.vstack
-            rows = stack([rows for _, rows in drawn])
+            rows = stack_rows([rows for _, rows in drawn])
         return np.concatenate([indices for indices, _ in drawn]), widths, rows
 
     return draw
@@ -216,8 +215,7 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
     def draw(engine: Engine, basis: Basis):
         n_widths = len(basis.kernels)
         widths = np.repeat(np.arange(n_widths), len(origins))
-        stack = sparse.vstack if is_sparse(means) else np.vstack
-        return np.tile(origins, n_widths), widths, stack([means] * n_widths)
+        return np.tile(origins, n_widths), widths, stack_rows([means] * n_widths)
 
     return draw
 

@@ -29,7 +29,6 @@ _BAD_INPUT = (
     InvalidParameterError,
     MissingPackageError,
     ModelFileError,
-    UnknownLevelsWarning,
     OSError,
     UnicodeDecodeError,
 )
