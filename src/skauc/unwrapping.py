@@ -59,6 +59,11 @@ class UnwrappedModel:
         return self.classifier._model if is_own else None
 
     @property
+    def n_averaged(self) -> int:
+        """The number of settings whose average a search has made, 1 for one setting."""
+        return len(getattr(self.classifier, "averaged_params_", (None,)))
+
+    @property
     def train_auc(self) -> float | None:
         """AUC on the training rows, None if the classifier does not record it."""
         path = getattr(self.classifier, "path_", None)

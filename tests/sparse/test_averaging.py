@@ -12,6 +12,7 @@ import skauc.sparse.estimator_cv as estimator_cv
 from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.exceptions import InvalidParameterError
 from skauc.model import weighted_sum
+from skauc.report import make_report_content, render_report
 from skauc.sparse.averaging import averaged_settings, shares
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.search import Scores
@@ -163,6 +164,14 @@ def test_the_best_setting_comes_first_and_its_path_is_kept(averaged):
     *_, last = averaged.staged_decision_function(X)
     assert_array_equal(last, averaged.decision_function(X))
     assert_array_equal(averaged.best_estimator_.decision_function(X), last)
+
+
+def test_the_report_says_which_of_its_sizes_is_an_average(averaged):
+    page = render_report(make_report_content(averaged, X, y))
+    n_averaged = len(averaged.averaged_params_)
+    assert f"The ring marks this model, the average of {n_averaged} settings." in page
+    alone = averaged.truncate(averaged.best_params_["n_basis"])
+    assert "The ring marks this model. " in render_report(make_report_content(alone, X, y))
 
 
 def test_probabilities_are_calibrated_on_the_average(averaged):

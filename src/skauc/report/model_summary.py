@@ -34,14 +34,15 @@ def summarise_model(unwrapped: UnwrappedModel) -> ModelSummary:
     return ModelSummary(
         name=type(classifier).__name__,
         steps=steps,
-        parameters=_changed_parameters(classifier),
+        parameters=_changed_parameters(unwrapped),
         n_basis=None if model is None else len(model.coef) or None,
         n_numbers=None if model is None else model.n_numbers,
     )
 
 
-def _changed_parameters(classifier) -> tuple[tuple[str, str], ...]:
+def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...]:
     """Return the parameters that a search chose or that differ from their defaults."""
+    classifier = unwrapped.classifier
     defaults = _defaults(type(classifier))
     chosen = getattr(classifier, "best_params_", {})
     changed = {
@@ -50,9 +51,8 @@ def _changed_parameters(classifier) -> tuple[tuple[str, str], ...]:
         if name not in chosen and _text(value) != defaults.get(name)
     }
     shown = [(f"{name} (chosen)", value) for name, value in chosen.items()]
-    n_averaged = len(getattr(classifier, "averaged_params_", ()))
-    if n_averaged > 1:
-        shown.append(("averaged", f"{n_averaged} settings"))
+    if unwrapped.n_averaged > 1:
+        shown.append(("averaged", f"{unwrapped.n_averaged} settings"))
     shown += changed.items()
     return tuple((name, _brief(value)) for name, value in shown)
 

@@ -14,7 +14,11 @@ _SAMPLE_ROWS = 60_000
 
 @dataclass(frozen=True)
 class Sizes:
-    """AUC at each size: on the test rows with limits, on the training rows, cross-validated."""
+    """AUC at each size: on the test rows with limits, on the training rows, cross-validated.
+
+    If ``n_averaged`` settings were averaged, the chosen size is the average, and the others are
+    sizes of the best setting.
+    """
 
     n_basis: tuple[int, ...]
     test: tuple[float, ...]
@@ -22,6 +26,7 @@ class Sizes:
     high: tuple[float, ...]
     train: tuple[float, ...]
     chosen: int
+    n_averaged: int
     n_sampled: int | None
     cv_n_basis: tuple[int, ...]
     cv_auc: tuple[float, ...]
@@ -58,6 +63,7 @@ def auc_by_size(unwrapped: UnwrappedModel, test: LabelledRows) -> Sizes | Missin
         high=tuple(float(interval.high) for interval in intervals),
         train=tuple(map(float, train)),
         chosen=int(classifier.n_basis_),
+        n_averaged=unwrapped.n_averaged,
         n_sampled=None if sample is test else len(sample),
         cv_n_basis=cv_n_basis,
         cv_auc=cv_auc,

@@ -118,7 +118,7 @@ def describe_model(model) -> ModelParts:
         estimator=type(classifier).__name__,
         n_basis=len(opened.model.coef),
         n_numbers=opened.model.n_numbers,
-        parameters=_parameters(classifier),
+        parameters=_parameters(opened),
         columns=_columns(opened, linear_coef),
         features=opened.feature_names(),
         length_scales=length_scales,
@@ -151,7 +151,8 @@ def _columns(opened: UnwrappedModel, linear_coef: np.ndarray) -> list[ColumnPart
     return [ColumnPart(*each) for each in zip(names, *figures, strict=True)]
 
 
-def _parameters(classifier) -> dict:
+def _parameters(opened: UnwrappedModel) -> dict:
+    classifier = opened.classifier
     names = (
         "n_basis",
         "C",
@@ -168,8 +169,7 @@ def _parameters(classifier) -> dict:
     shown = {name: settings[name] for name in names if name in settings}
     if getattr(classifier, "metric_", None) is None:  # otherwise the metric holds the widths
         shown |= {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
-    n_averaged = len(getattr(classifier, "averaged_params_", ()))
-    return shown | ({"n_averaged": n_averaged} if n_averaged > 1 else {})
+    return shown | ({"n_averaged": opened.n_averaged} if opened.n_averaged > 1 else {})
 
 
 def _in_original_units(opened: UnwrappedModel, model: Model) -> tuple[dict[str, list], str]:
