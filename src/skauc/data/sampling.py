@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skauc.compiling import compiled
 from skauc.data.training import TrainingData
 from skauc.support import GOLDEN_RATIO, mix_bits, spread
 
@@ -57,11 +58,9 @@ class HashRange:
 
     def __call__(self, data: TrainingData) -> np.ndarray:
         """Return a mask of the rows."""
+        is_inside = np.empty(data.n_rows, dtype=bool)
         hashes = hashes_of(data, self.seed)
-        of_class = data.positive.view(np.int8)
-        is_inside = hashes >= np.array(self.low)[of_class]
-        is_inside &= hashes < np.array(self.high)[of_class]
-        is_inside &= data.weights > 0
+        _mark_range(hashes, data.positive, data.weights, self.low, self.high, is_inside)
         return is_inside
 
 
@@ -163,7 +162,9 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 
 def _count_classes(data: TrainingData) -> np.ndarray:
-    return np.bincount(data.positive[data.weights > 0], minlength=2)
+    is_used = data.weights > 0
+    n_positive = np.count_nonzero(data.positive & is_used)
+    return np.array([np.count_nonzero(is_used) - n_positive, n_positive])
 
 
 def _weigh_classes(data: TrainingData) -> np.ndarray:
@@ -172,6 +173,25 @@ def _weigh_classes(data: TrainingData) -> np.ndarray:
 
 def _count_hashes(data: TrainingData, seed: int, of_class: int, bound: int, n_bits: int):
     """Count the hashes that agree with a bound in their upper bits, by their next digit."""
-    rows = np.flatnonzero((data.positive == bool(of_class)) & (data.weights > 0))
-    digits = (hashes_of(data, seed)[rows] - bound) >> n_bits
-    return np.bincount(digits[(digits >= 0) & (digits < 1 << _DIGIT)], minlength=1 << _DIGIT)
+    counts = np.zeros(1 << _DIGIT, dtype=np.int64)
+    hashes = hashes_of(data, seed)
+    _count_digits(hashes, data.positive, data.weights, bool(of_class), bound, n_bits, counts)
+    return counts
+
+
+@compiled
+def _mark_range(hashes, positive, weights, low, high, is_inside):
+    """Mark the rows of positive weight whose hash is between the bounds of their class."""
+    for i in range(len(hashes)):
+        least, end = (low[1], high[1]) if positive[i] else (low[0], high[0])
+        is_inside[i] = least <= hashes[i] < end and weights[i] > 0.0
+
+
+@compiled
+def _count_digits(hashes, positive, weights, of_class, bound, n_bits, counts):
+    """Count the digits above ``n_bits`` bits of the hashes of a class minus the bound."""
+    for i in range(len(hashes)):
+        if positive[i] == of_class and weights[i] > 0.0:
+            digit = (hashes[i] - bound) >> n_bits
+            if 0 <= digit < len(counts):
+                counts[digit] += 1

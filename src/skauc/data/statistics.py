@@ -28,16 +28,24 @@ MOST_UNEVEN = 1000.0
 # Ratio of mean to standard deviation, both of all features together, above which products of rows
 # lose the digits that tell rows apart.
 MOST_DISTANT = 1e5
+# Where rows remember their means and variances.
+_KNOWN = "_feature_statistics"
 # A standard deviation of less than this part of the mean is rounding error.
 _CONSTANT = 1e-9
 
 
 def feature_statistics(data) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted mean and variance of each feature, on one machine or on a cluster."""
-    total, sums = data.add_up(_sums)
-    with quiet_overflow():
-        mean = sums / total[0]
-        return mean, data.add_up(_squares, mean) / total[0]
+    """Return the weighted mean and variance of each feature, on one machine or on a cluster.
+
+    They are computed once for each object, because several parts of a fit need them.
+    """
+    known = vars(data)
+    if _KNOWN not in known:
+        total, sums = data.add_up(_sums)
+        with quiet_overflow():
+            mean = sums / total[0]
+            known[_KNOWN] = mean, data.add_up(_squares, mean) / total[0]
+    return known[_KNOWN]
 
 
 def overall_variance(data) -> float:

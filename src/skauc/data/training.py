@@ -127,12 +127,14 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     with quiet_overflow():
         check_classification_targets(y)
     weights = check_weights(on_host(sample_weight), X)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
     check_number_of_classes(classes, y, advice)
-    check_class_weights(weights, classes, codes)
-    check_pair_weight(float(weights[codes == 0].sum()), float(weights[codes == 1].sum()))
-    warn_of_rare_negatives(classes, np.bincount(codes, minlength=2))
-    return TrainingData(X, codes == 1, weights, classes)
+    positive = y == classes[1]
+    check_class_weights(weights, classes, positive)
+    check_pair_weight(float(weights[~positive].sum()), float(weights[positive].sum()))
+    n_positive = np.count_nonzero(positive)
+    warn_of_rare_negatives(classes, np.array([len(y) - n_positive, n_positive]))
+    return TrainingData(X, positive, weights, classes)
 
 
 def warn_of_rare_negatives(classes: np.ndarray, counts: np.ndarray) -> None:
