@@ -13,9 +13,9 @@ from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.exceptions import InvalidParameterError
 from skauc.model import weighted_sum
 from skauc.report import make_report_content, render_report
-from skauc.sparse.averaging import averaged_settings, shares
+from skauc.sparse.averaging import DECAY, LEAST_WEIGHT, N_NEAR, level_settings, shares
 from skauc.sparse.scoring import Tested as Found
-from skauc.sparse.search import Scores
+from skauc.sparse.search import MOST_BEHIND, Scores
 from skauc.sparse.settings import Setting
 
 X, y = make_classification(240, 5, flip_y=0.2, class_sep=0.5, random_state=0)
@@ -84,7 +84,7 @@ def make_scores(*named):
 
 
 def averaged_cs(scores, n_basis):
-    return [s.C for s in averaged_settings(scores, next(iter(scores.by_setting)), n_basis)]
+    return [s.C for s in level_settings(scores, next(iter(scores.by_setting)), n_basis)]
 
 
 def test_settings_are_averaged_in_the_order_of_their_scores_while_there_is_room():
@@ -111,7 +111,7 @@ def test_a_model_is_not_averaged_with_a_part_of_itself(refine, aucs, expected):
         setting: {fold: Found(auc, np.zeros(2)) for fold in range(2)}
         for setting, auc in zip(settings, aucs, strict=True)
     }
-    averaged = averaged_settings(Scores(found), settings[0], 64)
+    averaged = level_settings(Scores(found), settings[0], 64)
     assert [setting.n_basis for setting in averaged] == expected
 
 
@@ -123,8 +123,8 @@ def test_settings_of_constant_scores_have_no_share():
     search = SimpleNamespace(
         tested=lambda factors, scores: (of_settings[settings.index(*factors)], y, weights)
     )
-    assert shares(search, None, settings) == {settings[0]: 1.0}
-    assert shares(search, None, settings[::-1]) == {settings[1]: 1.0}
+    assert shares(search, None, dict.fromkeys(settings, 1.0)) == {settings[0]: 1.0}
+    assert shares(search, None, dict.fromkeys(settings[::-1], 1.0)) == {settings[1]: 1.0}
 
 
 def test_no_more_than_four_are_averaged():
@@ -133,6 +133,50 @@ def test_no_more_than_four_are_averaged():
 
 
 # -- the search -------------------------------------------------------------------------------
+
+
+def mean_scores(search):
+    """The mean test scores of the averaged settings."""
+    means = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    found = {repr(params): mean for params, mean in means}
+    return np.array([found[repr(params)] for params in search.averaged_params_])
+
+
+def test_few_rows_of_a_class_average_cs_around_the_best_one(averaged):
+    first, *others = averaged.averaged_params_
+    assert len(others) > 0
+    ladder = [0.004, 0.02, 0.1, 0.5, 2.5, 12.5, 62.5]
+    places = [ladder.index(params["C"]) for params in averaged.averaged_params_]
+    assert len(set(places)) == len(places)
+    assert max(places) - min(places) <= 2 * N_NEAR
+    assert all({**params, "C": first["C"]} == first for params in others)
+    assert first["n_basis"] in (4, 8)
+    means = mean_scores(averaged)
+    assert (np.diff(means) <= 0).all()
+    assert means[-1] >= means[0] - np.log(1 / LEAST_WEIGHT) * DECAY * (1 - means[0])
+
+
+def test_more_rows_average_settings_that_are_level():
+    rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=1)
+    model = SparseKernelAUCCV(cv=3, shapes="round", random_state=0).fit(rows, labels)
+    means = mean_scores(model)
+    assert len(means) > 1
+    assert means.min() >= means[0] - MOST_BEHIND * (1 - means[0])
+
+
+@pytest.mark.parametrize("parameters", [{"Cs": [0.5]}, {"Cs": [0.5], "ensemble": False}])
+def test_a_single_c_has_no_neighbours(parameters):
+    model = SparseKernelAUCCV(**SMALL, **parameters).fit(X, y)
+    assert {params["C"] for params in model.averaged_params_} == {0.5}
+
+
+def test_cs_are_not_averaged_if_small_models_are_far_behind():
+    """Stripes without noise need more than four centres."""
+    rows = np.random.default_rng(0).uniform(-3, 3, size=(300, 2))
+    small = {"n_basis": 16, "cv": 2, "refine": False, "scaling": None, "linear_term": False}
+    model = SparseKernelAUCCV(**small, gammas=[1.0], random_state=0)
+    model.fit(rows, np.sin(3 * rows[:, 0]) > 0)
+    assert [params["n_basis"] for params in model.averaged_params_] == [16]
 
 
 def test_the_model_is_the_mean_of_its_members_with_equal_spreads(averaged):
@@ -146,7 +190,9 @@ def test_the_model_is_the_mean_of_its_members_with_equal_spreads(averaged):
     factors, *_ = np.linalg.lstsq(design, averaged.decision_function(X), rcond=None)
     assert_allclose(design @ factors, averaged.decision_function(X), atol=1e-6)
     # Spreads over the test rows of the folds are about those over the training rows.
-    spreads = factors[:-1] * scores.std(axis=0)
+    means = mean_scores(averaged)
+    weights = np.exp((means - means[0]) / DECAY / (1 - means[0]))
+    spreads = factors[:-1] * scores.std(axis=0) / weights
     assert (spreads > 0).all()
     assert spreads.max() < 2 * spreads.min()
 

@@ -1,5 +1,7 @@
 """The search on few distinct rows, its progress, and what it tells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -10,7 +12,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.sparse.grid import effort_of
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import score_job
-from skauc.sparse.search import Scores, Search, best_mean, corrected_mean, smallest
+from skauc.sparse.search import Scores, Search, best_mean, choose, corrected_mean, smallest
 from skauc.sparse.settings import SearchGrid, Setting
 
 X, y = make_moons(120, noise=0.3, random_state=0)
@@ -78,6 +80,21 @@ def test_scores_are_values():
     assert_array_equal(two.on_first(2)[setting], [0.5, 0.7])
     assert two.best_so_far() == (setting, 0.6)
     assert Scores({}).best_so_far() is None
+
+
+@pytest.mark.parametrize(("auc", "is_eligible"), [(0.903, False), (0.905, True)])
+def test_with_few_rows_another_structure_must_be_clearly_better(auc, is_eligible):
+    usual = Setting("normal", 1.0, False, 0, 1.0, 4)
+    same, other = replace(usual, C=2.0, n_basis=8), replace(usual, scaling=None)
+    aucs = {usual: 0.9, same: 0.89, other: auc}
+    scores = Scores({s: {0: Found(aucs[s], np.zeros(3))} for s in aucs})
+    unused = dict.fromkeys(("base", "rows", "folds", "seed", "n_jobs", "n_kept", "metric"))
+    search = Search(**unused, usual=usual, watch=None, expect=None)
+    assert set(search.eligible(scores)) == {usual, same, *([other] if is_eligible else [])}
+    assert set(replace(search, usual=None).eligible(scores)) == set(aucs)
+    assert set(replace(search, usual=replace(usual, gamma=2.0)).eligible(scores)) == set(aucs)
+    chosen, _ = choose(search, scores, "best")
+    assert chosen == (other if is_eligible else usual)
 
 
 class Watcher:
@@ -196,7 +213,7 @@ def test_a_tiny_time_limit_gives_the_model_of_the_first_fit(n_jobs):
     model = SparseKernelAUCCV(n_basis=4, time_limit=1e-9, n_jobs=n_jobs, random_state=0).fit(X, y)
     scores = [model.cv_results_[f"split{fold}_test_score"] for fold in range(model.n_splits_)]
     assert_array_equal((~np.isnan(scores)).sum(axis=0), 1)
-    assert model.best_params_["C"] == 0.1
+    assert model.best_params_["C"] == 0.02
     assert model.n_basis_ == 4
     assert model.score(X, y) > 0.9
 
@@ -253,9 +270,8 @@ def test_cs_beyond_the_usual_ones_are_tried_while_the_best_is_at_an_end():
     changes = {"Cs": None, "gammas": [1.0], "n_basis": 32, "refine": False, "cv": 3}
     search = SparseKernelAUCCV(**(SMALL | changes), random_state=0)
     search.fit(rows, np.sin(3 * rows[:, 0]) > 0)
-    usual, tried = effort_of("default", 300).Cs, set(search.cv_results_["param_C"])
-    assert search.best_params_["C"] == max(usual)
-    assert tried == {*usual, 312.5}
+    usual, tried = effort_of("default", (150, 150)).Cs, set(search.cv_results_["param_C"])
+    assert tried == {*usual, 62.5}
 
 
 def test_given_cs_are_not_extended():

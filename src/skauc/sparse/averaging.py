@@ -1,9 +1,12 @@
-"""The average of the best settings of a search, which is one model again.
+"""The average of several settings of a search, which is one model again.
 
 Settings that are as good as the best one up to noise make different mistakes, so the mean of their
 scores ranks better than the best of them. If they see the rows through the same map of the
 features, a sum of their models is a model with the centres of all of them. An average has at most
 half of the centres that the search allows for a model, so that models remain small.
+
+If the rarer class has few rows, cross-validation cannot tell which C is the best. Small models of
+the Cs around the best one are averaged then, with weights that fall with their distance from it.
 """
 
 from __future__ import annotations
@@ -17,22 +20,103 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import FitInterruptedError
 from skauc.metrics.area import weighted_auc
 from skauc.model import Model, PathRecord, weighted_sum
+from skauc.sparse.scoring import SMALLEST_BASIS, Job
 from skauc.sparse.search import MOST_BEHIND, Scores, Search, corrected_mean
-from skauc.sparse.settings import Setting
+from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
 
 # Most settings that are averaged.
 MOST_AVERAGED = 4
+# Cs on each side of the best one that may have a share. This and the numbers that follow were
+# chosen on development tables (docs/results/development.md), where all values nearby are as good.
+N_NEAR = 2
+# Models of an eighth of the centres are averaged, or of a fourth if those are behind the best by
+# more than this part of 1 - AUC.
+PARTS = (8, 4)
+MOST_LOST = 0.1
+# A model that is behind by this part of 1 - AUC has 1/e of the weight of the best one. Models of
+# less than the least weight are left out.
+DECAY = 0.1
+LEAST_WEIGHT = 0.1
 # Scores with less spread than this part of the largest one are equal.
 _LEAST_SPREAD = 1e-6
+# The name of the stage in which Cs are scored.
+_STAGE = "average"
 
 
-def averaged_settings(scores: Scores, chosen: Setting, n_basis: int) -> list[Setting]:
-    """Return the chosen setting and the next best ones that are averaged with it.
+def expected_jobs_of_average(search: Search, grid: SearchGrid) -> dict[str, int]:
+    """Return the largest number of jobs that it takes to find the settings to average."""
+    n_others = min(2 * N_NEAR, len(grid.ladder) - 1)
+    return {_STAGE: n_others * len(search.folds)} if _averages_neighbours(search, grid) else {}
 
-    All of them have the same map of the features and at most half of ``n_basis`` centres together,
-    and none is far behind the chosen one. Of two sizes of one fit, only one is taken if the smaller
-    model is a part of the larger one.
+
+def averaged_settings(
+    search: Search, grid: SearchGrid, chosen: Setting, scores: Scores
+) -> dict[Setting, float]:
+    """Return the settings to average with their weights, the best one first.
+
+    It may take more jobs of the search. All settings have the map of the features of the chosen
+    one, and at most half of the centres of the grid together.
+    """
+    if _averages_neighbours(search, grid):
+        settings = _settings_around(search, grid, chosen, scores)
+        if len(settings) > 1:
+            return settings
+    return dict.fromkeys(level_settings(scores, chosen, grid.n_basis), 1.0)
+
+
+def _averages_neighbours(search: Search, grid: SearchGrid) -> bool:
+    """Tell whether small models of several Cs may be averaged."""
+    has_room = grid.n_basis >= SMALLEST_BASIS * min(PARTS)
+    return search.usual is not None and has_room and len(grid.ladder) > 1
+
+
+def _settings_around(
+    search: Search, grid: SearchGrid, chosen: Setting, scores: Scores
+) -> dict[Setting, float]:
+    """Return the settings with Cs around the chosen one and few centres, and their weights.
+
+    There are none if models of few centres are far behind.
+    """
+    folds = range(len(search.folds))
+    by_setting = scores.on_first(len(folds))
+    if chosen not in by_setting:
+        return {}
+    best = float(by_setting[chosen].mean())
+    least = best - MOST_LOST * abs(1 - best)
+    small = [replace(chosen, n_basis=grid.n_basis // part) for part in PARTS]
+    good = [s for s in small if s in by_setting and by_setting[s].mean() >= least]
+    if not good:
+        return {}
+    settings = [replace(good[0], C=C) for C in grid.around(chosen.C, N_NEAR)]
+    known = scores.by_setting
+    jobs = [Job(s, fold) for s in settings for fold in folds if fold not in known.get(s, {})]
+    by_setting = search.run(_STAGE, jobs, scores).on_first(len(folds))
+    return _by_weight({s: float(by_setting[s].mean()) for s in settings if s in by_setting}, grid)
+
+
+def _by_weight(means: dict[Setting, float], grid: SearchGrid) -> dict[Setting, float]:
+    """Return the weights of settings with these means, the largest first; small ones are left out.
+
+    Together the settings have at most half of the centres of the grid.
+    """
+    best = max(means.values(), default=0.0)
+    unit = max(DECAY * abs(1 - best), np.finfo(np.float64).tiny)
+    weights: dict[Setting, float] = {}
+    n_left = grid.n_basis // 2
+    for setting in sorted(means, key=lambda s: -means[s]):
+        weight = float(np.exp((means[setting] - best) / unit))
+        if weight >= LEAST_WEIGHT and setting.n_basis <= n_left:
+            weights[setting] = weight
+            n_left -= setting.n_basis
+    return weights
+
+
+def level_settings(scores: Scores, chosen: Setting, n_basis: int) -> list[Setting]:
+    """Return the chosen setting and the next best ones, none of which is far behind.
+
+    All of them have the same map of the features and at most half of ``n_basis`` centres together.
+    Of two sizes of one fit, only one is taken if the smaller model is a part of the larger one.
     """
     by_setting = scores.on_first(scores.n_most)
     best = float(by_setting[chosen].mean())
@@ -59,23 +143,25 @@ def _is_part(one: Setting, other: Setting, scores: dict[Setting, np.ndarray]) ->
     return not one.refine or np.array_equal(scores[one], scores[other])
 
 
-def shares(search: Search, scores: Scores, settings: Sequence[Setting]) -> dict[Setting, float]:
-    """Return the factors of the scores of each setting in the average.
+def shares(search: Search, scores: Scores, weights: dict[Setting, float]) -> dict[Setting, float]:
+    """Return the factors of the scores of each setting in the average, for these weights.
 
-    The scores of all settings get the same spread over the test rows of the folds: that of the
-    first one. A setting whose scores are all equal has no share.
+    Before they are weighted, the scores of all settings get the same spread over the test rows of
+    the folds: that of the first one. A setting whose scores are all equal has no share.
     """
+    settings = list(weights)
     spreads = {}
     for setting in settings:
-        tested, _, weights = search.tested({setting: 1.0}, scores)
-        mean = np.average(tested, weights=weights)
-        spread = float(np.sqrt(np.average((tested - mean) ** 2, weights=weights)))
+        tested, _, row_weights = search.tested({setting: 1.0}, scores)
+        mean = np.average(tested, weights=row_weights)
+        spread = float(np.sqrt(np.average((tested - mean) ** 2, weights=row_weights)))
         # The mean of equal numbers can differ from them by rounding.
         spreads[setting] = spread if spread > _LEAST_SPREAD * np.abs(tested).max() else 0.0
     useful = [setting for setting in settings if spreads[setting] > 0]
     if settings[0] not in useful:
         return {settings[0]: 1.0}
-    return {s: spreads[settings[0]] / spreads[s] / len(useful) for s in useful}
+    total = sum(weights[setting] for setting in useful)
+    return {s: weights[s] / total * spreads[settings[0]] / spreads[s] for s in useful}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +181,7 @@ def average(
     search: Search,
     scores: Scores,
     path: Path,
-    settings: Sequence[Setting],
+    weights: dict[Setting, float],
     fit: Callable[[Setting], Path],
 ) -> Average | None:
     """Average the path of the first setting with the others, which ``fit`` fits to all rows.
@@ -103,7 +189,7 @@ def average(
     No fit begins after the deadline of the search. Return None if nothing is averaged. An interrupt
     keeps the path of the first setting.
     """
-    chosen, *others = shares(search, scores, settings)
+    chosen, *others = shares(search, scores, weights)
     models = {}
     try:
         for setting in others:
@@ -113,7 +199,7 @@ def average(
             models[setting] = found.models[found.size]
         if not models:
             return None
-        factors = shares(search, scores, [chosen, *models])
+        factors = shares(search, scores, {s: weights[s] for s in (chosen, *models)})
         by_fold = search.tested_by_fold(factors, scores)
         own = np.array([search.metric(*tested) for tested in by_fold])
         joined = averaged_path(path, list(models.values()), list(factors.values()), search.rows)

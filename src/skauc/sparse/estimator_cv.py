@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skauc.background import summarise
 from skauc.base import LazyArray, calibrate, fitting, with_callbacks
+from skauc.data.sampling import class_counts
 from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
 from skauc.engines import is_on_cluster, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
-from skauc.sparse.averaging import average, averaged_settings
+from skauc.sparse.averaging import average, averaged_settings, expected_jobs_of_average
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
 from skauc.sparse.grid import check_search, effort_of, is_auto, search_grid
@@ -30,6 +31,7 @@ from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import (
+    FEW_OF_CLASS,
     LEAST_THREADED,
     Search,
     all_choices,
@@ -65,15 +67,18 @@ class SparseKernelAUCCV(PathClassifier):
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try; None tries 0.1, 0.5, 2.5, 12.5 and 62.5, and values beyond them if the
-        best one is the first or the last.
+        Values of C to try; None tries 0.1, 0.5, 2.5, 12.5 and 62.5, or 0.02 to 12.5 if the rarer
+        class has fewer than 300 rows, and values beyond them if the best one is the first or the
+        last.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
-        of numbers for several widths at once. None tries "scale" and 0.3 times as much.
+        of numbers for several widths at once. None tries "scale" and, if both classes have at
+        least 300 rows, 0.3 times as much.
     n_basis : int, default=64
         Largest number of centres. Smaller sizes on the path are tried, too.
     linear_term : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries True and False.
+        As in `SparseKernelAUC`; "auto" tries True and, if both classes have at least 300 rows,
+        False.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
@@ -90,10 +95,12 @@ class SparseKernelAUCCV(PathClassifier):
         more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
         the other choice would have been.
     ensemble : bool, default=True
-        If True, average the best setting with up to three others that are about as good, see the
-        same features, and have no more than half of ``n_basis`` centres together with it. The
-        average is one model with the centres of all of them. It is used up to 8,000 rows in memory,
-        and with size="best".
+        If True, average several models. If the rarer class has fewer than 300 rows, these are small
+        models of the best setting with the Cs around the best one, weighted by their scores.
+        Otherwise they are the best setting and up to three others that are about as good and see
+        the same features. The average is one model with the centres of all of them, at most half
+        of ``n_basis``. It is used with size="best" and rows in memory: up to 8,000, or with fewer
+        than 300 rows of the rarer class.
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" tries three Cs with the first scaling and width on three folds, and nothing else.
         "thorough" tries more Cs, widths and scalings, and keeps more of them for all folds.
@@ -130,7 +137,8 @@ class SparseKernelAUCCV(PathClassifier):
     Attributes
     ----------
     best_params_ : dict
-        The parameters that were chosen, as `SparseKernelAUC` takes them.
+        The parameters that were chosen, as `SparseKernelAUC` takes them. Of an average, those of
+        the model with the largest weight.
     best_score_ : float
         Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
         chosen the best (Tibshirani and Tibshirani, 2009). ``cv_results_`` has the mean itself.
@@ -282,7 +290,8 @@ class SparseKernelAUCCV(PathClassifier):
         with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
             seed = _as_seed(self.random_state)
-            effort = effort_of(self.effort, rows.n_rows)
+            counts = class_counts(rows)
+            effort, has_few_of_class = effort_of(self.effort, counts), min(counts) < FEW_OF_CLASS
             groups = check_groups(groups, rows.n_rows)
             folds = make_folds(rows, self.cv, groups, effort.n_folds, effort.n_repeats, seed)
             grid = search_grid(self, base, rows)
@@ -296,14 +305,16 @@ class SparseKernelAUCCV(PathClassifier):
                 n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
                 n_kept=effort.n_kept,
                 metric=make_metric(self.scoring, base),
+                usual=grid.settings[0] if has_few_of_class else None,
                 watch=log.record,
                 expect=log.expect,
                 deadline=time.monotonic() + (self.time_limit or np.inf),
             )
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
-            log.begin(expected_jobs(search, grid), report)
+            log.begin(self._expected_jobs(search, grid), report)
             try:
-                chosen, score = choose(run_search(search, grid), self.size)
+                chosen, score = choose(search, run_search(search, grid), self.size)
+                settings = self._settings(search, grid, chosen, log)
             except KeyboardInterrupt as interrupt:
                 found = log.scores.best_so_far()
                 if found is None:
@@ -311,9 +322,9 @@ class SparseKernelAUCCV(PathClassifier):
                 log.hurry(LAST_SECONDS)
                 setting, score = found
                 as_tried = as_selection(self.selection), setting.refine
-                path = self._refit(search, search.few_rows(), [setting], score, as_tried, log)
+                alone = {setting: 1.0}
+                path = self._refit(search, search.few_rows(), alone, score, as_tried, log)
                 raise FitInterruptedError(path) from interrupt
-            settings = self._settings(search, chosen, log)
             self._refit(search, rows, settings, score, self._last_effort(chosen, rows), log)
         return self
 
@@ -393,19 +404,20 @@ class SparseKernelAUCCV(PathClassifier):
         self,
         search: Search,
         rows: TrainingData,
-        settings: list[Setting],
+        settings: dict[Setting, float],
         score: float,
         refinement: tuple[Selection, int],
         log: SearchLog,
     ) -> Path:
         """Fit the first setting and average it with the others; interrupted, keep what is there.
 
-        ``refinement`` says on how many rows and with how many steps the fit is refined.
+        ``settings`` have weights. ``refinement`` says on how many rows and with how many steps the
+        fit is refined.
         """
-        chosen, (selection, n_steps) = settings[0], refinement
+        chosen, (selection, n_steps) = next(iter(settings)), refinement
         self.best_params_ = {**chosen.parameters(), "refine": n_steps or False}
         self.averaged_params_, self.best_score_ = [self.best_params_], score
-        self.size_choices_ = all_choices(log.scores)
+        self.size_choices_ = all_choices(search, log.scores)
         self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_ = len(search.folds)
         parameters = replace(search.base, **self.best_params_, selection=selection)
@@ -416,7 +428,7 @@ class SparseKernelAUCCV(PathClassifier):
         try:
             path = self._fit_path(search, plan, mapped, log)
             fit = partial(self._fit_setting, search, log)
-            found = average(search, log.scores, path, settings, fit) if settings[1:] else None
+            found = average(search, log.scores, path, settings, fit) if len(settings) > 1 else None
         except FitInterruptedError as interrupt:
             self._keep(interrupt.path, factors, selection, search, log)
             raise
@@ -443,14 +455,24 @@ class SparseKernelAUCCV(PathClassifier):
             on_step=log.watch_step,
         )
 
-    def _settings(self, search: Search, chosen: Setting, log: SearchLog) -> list[Setting]:
-        """Return the settings whose models are averaged, the chosen one first."""
+    def _settings(
+        self, search: Search, grid: SearchGrid, chosen: Setting, log: SearchLog
+    ) -> dict[Setting, float]:
+        """Return the settings whose models are averaged with their weights, the best one first."""
+        if search.is_over() or not self._averages(search):
+            return {chosen: 1.0}
+        return averaged_settings(search, grid, chosen, log.scores)
+
+    def _averages(self, search: Search) -> bool:
+        """Tell whether settings are averaged."""
         rows = search.rows
         is_here = isinstance(rows, TrainingData) and rows.device is None
-        is_alone = not self.ensemble or self.size != "best" or not is_here
-        if is_alone or search.is_over() or rows.n_rows > MOST_REFINED_ROWS:
-            return [chosen]
-        return averaged_settings(log.scores, chosen, self.n_basis)
+        is_small = rows.n_rows <= MOST_REFINED_ROWS or search.usual is not None
+        return self.ensemble and self.size == "best" and is_here and is_small
+
+    def _expected_jobs(self, search: Search, grid: SearchGrid) -> dict[str, int]:
+        expected = expected_jobs(search, grid)
+        return expected | (expected_jobs_of_average(search, grid) if self._averages(search) else {})
 
     def _last_effort(self, chosen: Setting, rows: TrainingData) -> tuple[Selection, int]:
         """Return on how many rows and with how many steps the last fit is refined."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skauc.data.sampling import class_counts
+from skauc.data.sampling import Counts, class_counts
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES
 from skauc.exceptions import InvalidParameterError
@@ -16,7 +16,7 @@ from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
 from skauc.sparse.budget import affordable
 from skauc.sparse.plan import SHAPES, Parameters, n_steps
-from skauc.sparse.search import SIZES
+from skauc.sparse.search import FEW_OF_CLASS, SIZES
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.validation import (
     check_boolean,
@@ -39,7 +39,8 @@ class Effort:
 
     ``further`` are tried while the best C is at an end of ``Cs``. ``gammas`` are multiples of
     gamma="scale". ``changes`` tells whether other structures than the first one are tried.
-    ``rotations`` are the values of `rotate`. ``n_kept`` settings of a round go on to all folds.
+    ``rotations`` and ``linear_terms`` are the values of `rotate` and `linear_term`. ``n_kept``
+    settings of a round go on to all folds.
     """
 
     Cs: tuple[float, ...]
@@ -47,6 +48,7 @@ class Effort:
     gammas: tuple[float, ...] = (1.0,)
     scalings: tuple[str | None, ...] = ("normal",)
     rotations: tuple[bool, ...] = (False,)
+    linear_terms: tuple[bool, ...] = (True, False)
     changes: bool = True
     n_folds: int = 5
     n_repeats: int = 1
@@ -61,18 +63,27 @@ _DEFAULT = Effort(
     scalings=("normal", None),
     n_kept=2,
 )
-# Fits to few rows take little time, and a single set of folds misleads.
-_DEFAULT_FEW = replace(
-    _DEFAULT, gammas=(1.0, 0.3, 3.0), scalings=("normal", None, "rank"), n_repeats=2, n_kept=3
+# If the rarer class has few rows, the best of many settings is the luckiest one.
+_DEFAULT_RARE = replace(
+    _DEFAULT,
+    Cs=(0.02, 0.1, 0.5, 2.5, 12.5),
+    further=(0.004, 62.5),
+    gammas=(1.0,),
+    linear_terms=(True,),
 )
 _THOROUGH = replace(
-    _DEFAULT_FEW, gammas=(1.0, 0.1, 0.3, 3.0), rotations=(False, True), n_repeats=1, n_kept=4
+    _DEFAULT,
+    gammas=(1.0, 0.1, 0.3, 3.0),
+    scalings=("normal", None, "rank"),
+    rotations=(False, True),
+    n_kept=4,
 )
-# The number of rows below which there are few, and the effort for few rows and for more.
+# The effort if the rarer class has few rows, the usual one, and the number of rows below which
+# folds are drawn twice: fits to few rows take little time, and a single set of folds misleads.
 EFFORTS = {
-    "quick": (0, _QUICK, _QUICK),
-    "default": (600, _DEFAULT_FEW, _DEFAULT),
-    "thorough": (2_000, replace(_THOROUGH, n_repeats=2), _THOROUGH),
+    "quick": (_QUICK, _QUICK, 0),
+    "default": (_DEFAULT_RARE, _DEFAULT, 600),
+    "thorough": (_THOROUGH, _THOROUGH, 2_000),
 }
 # Rows of the rarer class from which on centres of other shapes are tried. On the development tables
 # with fewer, ridges lose .04 of AUC and local centres gain nothing (docs/results/development.md).
@@ -81,10 +92,11 @@ ENOUGH_FOR_SHAPES = 200
 MOST_SHAPED_FEATURES = 128
 
 
-def effort_of(name: str, n_rows: int) -> Effort:
-    """Return how much a search of that effort tries on some rows."""
-    few_rows, few, many = EFFORTS[name]
-    return few if n_rows < few_rows else many
+def effort_of(name: str, counts: Counts) -> Effort:
+    """Return how much a search of that effort tries on so many rows of each class."""
+    rare, usual, few_rows = EFFORTS[name]
+    effort = rare if min(counts) < FEW_OF_CLASS else usual
+    return replace(effort, n_repeats=2 if sum(counts) < few_rows else 1)
 
 
 def check_search(search: SparseKernelAUCCV) -> None:
@@ -127,7 +139,7 @@ def check_search(search: SparseKernelAUCCV) -> None:
 
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
-    effort = effort_of(search.effort, rows.n_rows)
+    effort = effort_of(search.effort, class_counts(rows))
     Cs, ladder = _ladder(search, effort)
     scalings = _scalings(search.scaling, effort, rows)
     gammas = {
@@ -135,7 +147,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         for scaling in scalings
     }
     rotations, shapes = _rotations(search, effort, rows), _shapes(search, rows)
-    linear_terms = _both(search.linear_term)
+    linear_terms = _linear_terms(search.linear_term, effort)
     first = Setting(
         scaling=scalings[0],
         gamma=gammas[scalings[0]][0],
@@ -176,9 +188,9 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _both(value) -> tuple[bool, ...]:
-    """Return the truth values to try, the usual one first."""
-    return (True, False) if is_auto(value) else (bool(value),)
+def _linear_terms(value, effort: Effort) -> tuple[bool, ...]:
+    """Return the values of ``linear_term`` to try, the usual one first."""
+    return effort.linear_terms if is_auto(value) else (bool(value),)
 
 
 def _scalings(scaling, effort: Effort, rows: TrainingData) -> tuple:

@@ -38,6 +38,10 @@ FIRST_FOLDS = 2
 # Settings that are behind the best by more than this part of 1 - AUC are given up after these
 # folds, and are not averaged with it.
 MOST_BEHIND = 0.03
+# With fewer rows of the rarer class than this, fewer settings are tried, and Cs are averaged.
+FEW_OF_CLASS = 300
+# With so few rows another structure than the first one must be better by this part of 1 - AUC.
+LEAST_GAIN = 0.04
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
 # Rows from which on threads pay: fits to fewer rows are short calls that wait for Python's lock.
@@ -117,8 +121,9 @@ NO_SCORES = Scores({})
 class Search:
     """The rows and folds that settings are scored on, and how.
 
-    Of the settings of a round, ``n_kept`` are tried on all folds. ``watch(stage, job, scores)`` is
-    called after every job, ``expect(stage, n_jobs)`` before the jobs of a stage. After
+    Of the settings of a round, ``n_kept`` are tried on all folds. ``usual`` has the structure that
+    is kept unless another one is clearly better, None if there is none. ``watch(stage, job,
+    scores)`` is called after every job, ``expect(stage, n_jobs)`` before the jobs of a stage. After
     ``deadline``, a time of `time.monotonic`, no job begins except the first.
     """
 
@@ -129,6 +134,7 @@ class Search:
     n_jobs: int | None
     n_kept: int
     metric: Metric
+    usual: Setting | None
     watch: Callable[[str, Job, Scores], None]
     expect: Callable[[str, int], None]
     deadline: float = np.inf
@@ -140,6 +146,19 @@ class Search:
     def n_first(self) -> int:
         """Number of folds that decide what is tried further: a third of them, at least two."""
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
+
+    def eligible(self, scores: Scores) -> dict[Setting, np.ndarray]:
+        """Return the settings tried on the most folds that may be chosen, with their metric.
+
+        They have the usual structure, unless another one is clearly better.
+        """
+        by_setting = scores.on_first(scores.n_most)
+        usual = self.usual
+        own = {s: by for s, by in by_setting.items() if usual and s.has_structure_of(usual)}
+        if not own:
+            return by_setting
+        best, best_own = (float(each[best_mean(each)].mean()) for each in (by_setting, own))
+        return by_setting if best - best_own > LEAST_GAIN * abs(1 - best_own) else own
 
     @property
     def _is_sampled(self) -> bool:
@@ -316,7 +335,7 @@ def _jobs(settings: list[Setting], folds: range) -> list[Job]:
 
 def _best(search: Search, scores: Scores) -> Setting:
     """Return the best of the settings that were tried on all folds."""
-    return best_mean(scores.on_first(len(search.folds)))
+    return best_mean(search.eligible(scores))
 
 
 def _best_size(scores: dict[Setting, np.ndarray], setting: Setting) -> np.ndarray:
@@ -328,16 +347,16 @@ def _best_size(scores: dict[Setting, np.ndarray], setting: Setting) -> np.ndarra
 # -- choose -----------------------------------------------------------------------------------
 
 
-def choose(scores: Scores, size: str) -> tuple[Setting, float]:
+def choose(search: Search, scores: Scores, size: str) -> tuple[Setting, float]:
     """Return the setting to use, and its mean AUC corrected for the choice."""
     by_setting = scores.on_first(scores.n_most)
-    chosen = _CHOICES[size](by_setting)
+    chosen = _CHOICES[size](search.eligible(scores))
     return chosen, corrected_mean(by_setting, by_setting[chosen])
 
 
-def all_choices(scores: Scores) -> dict[str, dict]:
+def all_choices(search: Search, scores: Scores) -> dict[str, dict]:
     """Return the parameters and the mean AUC that each value of ``size`` stands for."""
-    by_setting = scores.on_first(scores.n_most)
+    by_setting = search.eligible(scores)
     chosen = {size: choice(by_setting) for size, choice in _CHOICES.items()}
     return {
         size: {

@@ -76,8 +76,12 @@ class SearchGrid:
 
     def near(self, C: float) -> list[float]:
         """Return the Cs next to one."""
+        return [near for near in self.around(C, 1) if near != C]
+
+    def around(self, C: float, n_near: int) -> tuple[float, ...]:
+        """Return a C with up to ``n_near`` Cs on each side of it, in ascending order."""
         place = self.ladder.index(C)
-        return [near for near in self.ladder[max(place - 1, 0) : place + 2] if near != C]
+        return self.ladder[max(place - n_near, 0) : place + n_near + 1]
 
     def beyond(self, best: float, tried: Collection[float]) -> float | None:
         """Return the C to try after the best one, or None if its neighbours were tried."""
