@@ -1,18 +1,27 @@
 """The search on few distinct rows, its progress, and what it tells."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_classification, make_moons
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
 from skauc.sparse.grid import effort_of
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import score_job
-from skauc.sparse.search import Scores, Search, best_mean, choose, corrected_mean, smallest
+from skauc.sparse.search import (
+    LEAST_GAIN,
+    Scores,
+    Search,
+    best_mean,
+    choose,
+    corrected_mean,
+    smallest,
+)
 from skauc.sparse.settings import SearchGrid, Setting
 
 X, y = make_moons(120, noise=0.3, random_state=0)
@@ -265,13 +274,21 @@ def test_shapes_are_tried_if_both_classes_have_rows_enough():
 
 
 def test_cs_beyond_the_usual_ones_are_tried_while_the_best_is_at_an_end():
-    """Stripes without noise ask for a large C."""
-    rows = np.random.default_rng(0).uniform(-3, 3, size=(300, 2))
-    changes = {"Cs": None, "gammas": [1.0], "n_basis": 32, "refine": False, "cv": 3}
-    search = SparseKernelAUCCV(**(SMALL | changes), random_state=0)
-    search.fit(rows, np.sin(3 * rows[:, 0]) > 0)
-    usual, tried = effort_of("default", (150, 150)).Cs, set(search.cv_results_["param_C"])
-    assert tried == {*usual, 62.5}
+    """Scales in balance are a rule without noise, which asks for a large C."""
+    rows = np.array(list(product(range(1, 6), repeat=4)))
+    in_balance = rows[:, 0] * rows[:, 1] == rows[:, 2] * rows[:, 3]
+    small = {"n_basis": 8, "cv": 2, "scaling": None, "linear_term": True, "random_state": 0}
+    results = SparseKernelAUCCV(**small).fit(rows, in_balance).cv_results_
+    usual, Cs = effort_of("default", (49, 576)).Cs, results["param_C"]
+    assert {62.5, 312.5} <= set(Cs) - set(usual)
+    aucs = [results["mean_test_score"][Cs == C].max() for C in (2.5, 12.5)]
+    assert aucs[1] - aucs[0] > LEAST_GAIN * (1 - aucs[0])
+
+
+def test_with_few_rows_no_c_is_tried_beyond_an_end_that_is_not_clearly_the_best():
+    rows, labels = make_classification(200, 4, flip_y=0.4, random_state=0)
+    search = SparseKernelAUCCV(n_basis=8, cv=2, random_state=0).fit(rows, labels)
+    assert set(search.cv_results_["param_C"]) == set(effort_of("default", (100, 100)).Cs)
 
 
 def test_given_cs_are_not_extended():

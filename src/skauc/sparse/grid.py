@@ -67,7 +67,7 @@ _DEFAULT = Effort(
 _DEFAULT_RARE = replace(
     _DEFAULT,
     Cs=(0.02, 0.1, 0.5, 2.5, 12.5),
-    further=(0.004, 62.5),
+    further=(0.004, 62.5, 312.5, 1562.5, 7812.5),
     gammas=(1.0,),
     linear_terms=(True,),
 )

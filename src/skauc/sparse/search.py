@@ -40,7 +40,8 @@ FIRST_FOLDS = 2
 MOST_BEHIND = 0.03
 # With fewer rows of the rarer class than this, fewer settings are tried, and Cs are averaged.
 FEW_OF_CLASS = 300
-# With so few rows another structure than the first one must be better by this part of 1 - AUC.
+# With so few rows, another structure than the first one and a C at an end of the grid beyond which
+# others are tried must be better by this part of 1 - AUC.
 LEAST_GAIN = 0.04
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
@@ -157,8 +158,7 @@ class Search:
         own = {s: by for s, by in by_setting.items() if usual and s.has_structure_of(usual)}
         if not own:
             return by_setting
-        best, best_own = (float(each[best_mean(each)].mean()) for each in (by_setting, own))
-        return by_setting if best - best_own > LEAST_GAIN * abs(1 - best_own) else own
+        return by_setting if is_clearly_better(by_setting, own) else own
 
     @property
     def _is_sampled(self) -> bool:
@@ -291,12 +291,19 @@ def _search_further(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     while not search.is_over():
         best = _best(search, scores)
         C = grid.beyond(best.C, tried)
-        if C is None:
+        if C is None or not _is_worth_going_on(search, scores, best.C):
             break
         tried.add(C)
         further = replace(grid.settings[0], C=C)
         scores = compare_settings(search, "C", [further], scores)
     return scores
+
+
+def _is_worth_going_on(search: Search, scores: Scores, end: float) -> bool:
+    """Tell whether to try Cs beyond an end: with few rows, if it is clearly the best one."""
+    by_setting = search.eligible(scores)
+    others = {setting: by for setting, by in by_setting.items() if end != setting.C}
+    return search.usual is None or not others or is_clearly_better(by_setting, others)
 
 
 def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
@@ -370,6 +377,12 @@ def all_choices(search: Search, scores: Scores) -> dict[str, dict]:
 def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
     """Return the setting with the best mean, the smallest of several."""
     return max(scores, key=lambda setting: (scores[setting].mean(), -setting.n_basis))
+
+
+def is_clearly_better(scores: dict[Setting, np.ndarray], than: dict[Setting, np.ndarray]) -> bool:
+    """Tell whether the best of some settings is better than that of others by `LEAST_GAIN`."""
+    best, other = (float(each[best_mean(each)].mean()) for each in (scores, than))
+    return best - other > LEAST_GAIN * abs(1 - other)
 
 
 def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
