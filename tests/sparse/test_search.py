@@ -14,7 +14,7 @@ from skauc.sparse.grid import effort_of
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import score_job
 from skauc.sparse.search import (
-    LEAST_GAIN,
+    CLEAR_LEAD,
     Scores,
     Search,
     best_mean,
@@ -282,7 +282,7 @@ def test_cs_beyond_the_usual_ones_are_tried_while_the_best_is_at_an_end():
     usual, Cs = effort_of("default", (49, 576)).Cs, results["param_C"]
     assert {62.5, 312.5} <= set(Cs) - set(usual)
     aucs = [results["mean_test_score"][Cs == C].max() for C in (2.5, 12.5)]
-    assert aucs[1] - aucs[0] > LEAST_GAIN * (1 - aucs[0])
+    assert aucs[1] - aucs[0] > CLEAR_LEAD * (1 - aucs[0])
 
 
 def test_with_few_rows_no_c_is_tried_beyond_an_end_that_is_not_clearly_the_best():

@@ -32,7 +32,7 @@ MOST_AVERAGED = 4
 N_NEAR = 2
 # Models of an eighth of the centres are averaged, or of a fourth if those are behind the best by
 # more than this part of 1 - AUC.
-PARTS = (8, 4)
+SMALL_PARTS = (8, 4)
 MOST_LOST = 0.1
 # A model that is behind by this part of 1 - AUC has 1/e of the weight of the best one. Models of
 # less than the least weight are left out.
@@ -67,7 +67,7 @@ def averaged_settings(
 
 def _averages_neighbours(search: Search, grid: SearchGrid) -> bool:
     """Tell whether small models of several Cs may be averaged."""
-    has_room = grid.n_basis >= SMALLEST_BASIS * min(PARTS)
+    has_room = grid.n_basis >= SMALLEST_BASIS * min(SMALL_PARTS)
     return search.usual is not None and has_room and len(grid.ladder) > 1
 
 
@@ -84,7 +84,7 @@ def _settings_around(
         return {}
     best = float(by_setting[chosen].mean())
     least = best - MOST_LOST * abs(1 - best)
-    small = [replace(chosen, n_basis=grid.n_basis // part) for part in PARTS]
+    small = [replace(chosen, n_basis=grid.n_basis // part) for part in SMALL_PARTS]
     good = [s for s in small if s in by_setting and by_setting[s].mean() >= least]
     if not good:
         return {}

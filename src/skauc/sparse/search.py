@@ -42,7 +42,7 @@ MOST_BEHIND = 0.03
 FEW_OF_CLASS = 300
 # With so few rows, another structure than the first one and a C at an end of the grid beyond which
 # others are tried must be better by this part of 1 - AUC.
-LEAST_GAIN = 0.04
+CLEAR_LEAD = 0.04
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
 # Rows from which on threads pay: fits to fewer rows are short calls that wait for Python's lock.
@@ -380,9 +380,9 @@ def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
 
 
 def is_clearly_better(scores: dict[Setting, np.ndarray], than: dict[Setting, np.ndarray]) -> bool:
-    """Tell whether the best of some settings is better than that of others by `LEAST_GAIN`."""
+    """Tell whether the best of some settings is better than that of others by `CLEAR_LEAD`."""
     best, other = (float(each[best_mean(each)].mean()) for each in (scores, than))
-    return best - other > LEAST_GAIN * abs(1 - other)
+    return best - other > CLEAR_LEAD * abs(1 - other)
 
 
 def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
