@@ -21,6 +21,7 @@ from skauc import SparseKernelAUC
 
 FITS = {
     "unrefined": {"refine": False, "linear_term": False},
+    "refined": {"linear_term": False},
     "default": {},
 }
 N_TESTED = 100_000

@@ -68,7 +68,7 @@ def averaged_settings(
 def _averages_neighbours(search: Search, grid: SearchGrid) -> bool:
     """Tell whether small models of several Cs may be averaged."""
     has_room = grid.n_basis >= SMALLEST_BASIS * min(SMALL_PARTS)
-    return search.usual is not None and has_room and len(grid.ladder) > 1
+    return search.has_few_of_class and has_room and len(grid.ladder) > 1
 
 
 def _settings_around(

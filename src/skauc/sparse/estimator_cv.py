@@ -467,7 +467,7 @@ class SparseKernelAUCCV(PathClassifier):
         """Tell whether settings are averaged."""
         rows = search.rows
         is_here = isinstance(rows, TrainingData) and rows.device is None
-        is_small = rows.n_rows <= MOST_REFINED_ROWS or search.usual is not None
+        is_small = rows.n_rows <= MOST_REFINED_ROWS or search.has_few_of_class
         return self.ensemble and self.size == "best" and is_here and is_small
 
     def _expected_jobs(self, search: Search, grid: SearchGrid) -> dict[str, int]:

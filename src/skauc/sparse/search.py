@@ -122,10 +122,10 @@ NO_SCORES = Scores({})
 class Search:
     """The rows and folds that settings are scored on, and how.
 
-    Of the settings of a round, ``n_kept`` are tried on all folds. ``usual`` has the structure that
-    is kept unless another one is clearly better, None if there is none. ``watch(stage, job,
-    scores)`` is called after every job, ``expect(stage, n_jobs)`` before the jobs of a stage. After
-    ``deadline``, a time of `time.monotonic`, no job begins except the first.
+    Of the settings of a round, ``n_kept`` are tried on all folds. If the rarer class has few rows,
+    the structure of ``usual`` is kept unless another one is clearly better; otherwise it is None.
+    ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before the
+    jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the first.
     """
 
     base: Parameters
@@ -147,6 +147,11 @@ class Search:
     def n_first(self) -> int:
         """Number of folds that decide what is tried further: a third of them, at least two."""
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
+
+    @property
+    def has_few_of_class(self) -> bool:
+        """Whether the rarer class has few rows."""
+        return self.usual is not None
 
     def eligible(self, scores: Scores) -> dict[Setting, np.ndarray]:
         """Return the settings tried on the most folds that may be chosen, with their metric.
@@ -303,7 +308,7 @@ def _is_worth_going_on(search: Search, scores: Scores, end: float) -> bool:
     """Tell whether to try Cs beyond an end: with few rows, if it is clearly the best one."""
     by_setting = search.eligible(scores)
     others = {setting: by for setting, by in by_setting.items() if end != setting.C}
-    return search.usual is None or not others or is_clearly_better(by_setting, others)
+    return not (search.has_few_of_class and others) or is_clearly_better(by_setting, others)
 
 
 def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
