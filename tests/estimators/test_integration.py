@@ -219,5 +219,5 @@ def test_weights_nobody_asked_for_are_an_error():
 
 def test_weights_pass_through_a_search():
     search = GridSearchCV(make(), {"C": [1.0]}, cv=2).fit(X, y, sample_weight=WEIGHTS)
-    expected = make().fit(X, y, WEIGHTS).decision_function(X_NEW)
+    expected = make(C=1.0).fit(X, y, WEIGHTS).decision_function(X_NEW)
     assert_array_equal(search.decision_function(X_NEW), expected)

@@ -62,7 +62,7 @@ def test_a_centre_that_moved_beyond_the_ranks(tumours, steps):
     case = refitted(tumours, model)
     classifier, levels = model[-1], model[-1].scaling_.by_feature.levels
     fitted = classifier._models[16]
-    classifier._models[16] = moved = replace(fitted, centres=1.5 * fitted.centres)
+    classifier._models[16] = moved = replace(fitted, centres=3 * fitted.centres)
     outside = (moved.centres < levels[0]) | (moved.centres > levels[-1])
     content = make_report_content(*case.test)
     before = "preprocessing" if steps else "the scaling"

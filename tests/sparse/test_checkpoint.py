@@ -138,7 +138,7 @@ def left_behind(tmp_path, checkpoint):
 def test_other_parameters_are_refused(left_behind):
     left_behind.set_params(C=2.0)
     with pytest.raises(
-        InvalidParameterError, match=r"belongs to a fit with C=1\.0; got 2\.0\. Use the"
+        InvalidParameterError, match=r"belongs to a fit with C=auto; got 2\.0\. Use the"
     ):
         left_behind.fit(X, y)
 
@@ -217,7 +217,7 @@ def test_files_of_numpy_are_refused(left_behind):
 def test_another_format_is_refused(left_behind):
     header, arrays = read_archive(left_behind.checkpoint)
     write_archive(left_behind.checkpoint, {**header, "format": 99}, arrays)
-    with pytest.raises(InvalidDataError, match="its format is 99, not 5"):
+    with pytest.raises(InvalidDataError, match="its format is 99, not 6"):
         left_behind.fit(X, y)
 
 

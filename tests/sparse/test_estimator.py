@@ -320,7 +320,7 @@ def test_coefficients_of_a_sampled_fit_are_the_best_on_all_rows(parameters):
     inner = rbf_kernel(model.basis_vectors_ * scales, gamma=model.gamma_)
     positive = labels == 1
     residual = oracles.residual(gram @ model.dual_coef_, positive, weights)
-    slope = gram.T @ residual / weights.sum()
+    slope = model.C_ * gram.T @ residual / weights.sum()
     assert_allclose(inner @ model.dual_coef_, -slope, rtol=0, atol=1e-5 * np.abs(slope).max())
     if not model.refine:
         assert_array_equal(rows[model.basis_indices_], model.basis_vectors_)

@@ -15,6 +15,7 @@ def test_a_smaller_model_that_is_kept_is_fitted_to_all_rows(refine):
     y = X[:, 0] + rng.normal(size=600) > 0
     model = SparseKernelAUC(
         32,
+        C=1.0,
         refine=refine,
         early_stopping=True,
         tol=1e-3,

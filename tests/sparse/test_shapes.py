@@ -179,7 +179,7 @@ def test_ridges_see_equality():
     for shapes in ("round", "ridge"):
         model = SparseKernelAUC(16, shapes=shapes, random_state=0).fit(*train)
         scores.append(model.score(*test))
-    assert scores[0] < 0.8
+    assert scores[0] < 0.85
     assert scores[1] > 0.97
     assert model.is_ridge_.sum() > 8
     assert np.count_nonzero(model.metric_[model.is_ridge_], axis=1).max() <= 4

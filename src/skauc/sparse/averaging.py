@@ -227,7 +227,7 @@ def averaged_path(
         path.records[-1], n_basis=size, train_auc=train_auc, n_iter=0, model=average
     )
     records = (each for each in path.records if each.n_basis != size)
-    joined = Path({**models, size: average}, (*records, record), size, path.is_exhausted)
+    joined = Path({**models, size: average}, (*records, record), size, path.C, path.is_exhausted)
     return joined.with_models(joined.models)
 
 

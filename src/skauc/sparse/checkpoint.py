@@ -36,10 +36,10 @@ from skauc.sparse.basis import Basis
 from skauc.sparse.plan import Parameters, Plan
 from skauc.sparse.state import FitState
 
-_FORMAT = 5
+_FORMAT = 6
 # The arrays of the models have names with this prefix.
 _MODELS = "models."
-_SCALARS = ("n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")
+_SCALARS = ("C", "n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")
 
 
 def check_checkpoint(checkpoint, random_state) -> None:

@@ -40,10 +40,12 @@ class SparseKernelAUC(PathClassifier):
     ----------
     n_basis : int, default=64
         Number of centres (the paper's d_max). Fewer are used if no independent row is left.
-    C : float, default=1.0
+    C : {"auto"} or float, default="auto"
         Weight of the loss relative to the regulariser, per row of the rarer class. It depends
         neither on the number of rows nor on the imbalance; values between 0.1 and 10 suit most
-        data.
+        data. "auto" starts with 1, and estimates C when a refined basis has a quarter of its size:
+        up to 10 if the classes can be told apart, down to 0.1 if there is much noise. Without
+        refinement, or with the solver "cg", it is 1.
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
         function that returns the kernel matrix of two blocks of rows.
@@ -121,6 +123,8 @@ class SparseKernelAUC(PathClassifier):
     ----------
     classes_ : ndarray of shape (2,)
         The labels, the positive one last.
+    C_ : float
+        The C of the last coefficients. If ``C`` is "auto", small models of ``path_`` have 1.
     n_basis_ : int
         Number of centres.
     basis_vectors_ : ndarray or CSR array of shape (n_basis_, n_features)
@@ -227,7 +231,7 @@ class SparseKernelAUC(PathClassifier):
         self,
         n_basis=64,
         *,
-        C=1.0,
+        C="auto",
         kernel="rbf",
         gamma="scale",
         degree=3,
@@ -350,5 +354,5 @@ class SparseKernelAUC(PathClassifier):
 
     def _keep(self, path: Path, log: FitLog) -> None:
         """Set the attributes of the model of the best size."""
-        self.__dict__.update(path.attributes())
+        self.__dict__.update(path.attributes(), C_=path.C)
         log.end(path)

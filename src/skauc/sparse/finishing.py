@@ -33,7 +33,7 @@ class FinishKept:
         size = work.plan.best_size(state.records, state.models)
         if size == len(state.basis):
             return state
-        work.hold_out(work.engine, work.tested)
+        work.hold_out(work.engine, work.tested, state.C)
         records = {record.n_basis: record for record in state.records}
         factor = _place(work.engine, records[size].model, state.basis.n_linear)
         records[size] = _refitted(records[size], factor, work)

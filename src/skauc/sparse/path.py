@@ -146,5 +146,5 @@ def _path(state: FitState, plan: Plan) -> Path:
             "No row can be a centre: the kernel of every row with itself is zero or negative. Use "
             "another kernel, or check whether all rows are zero."
         )
-    path = Path(state.models, state.records, plan.best_size(state.records, state.models))
+    path = Path(state.models, state.records, plan.best_size(state.records, state.models), state.C)
     return path.with_models(share_centres(path.models))

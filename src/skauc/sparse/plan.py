@@ -32,6 +32,7 @@ from skauc.solvers.newton import (
 )
 from skauc.sparse.finishing import FinishKept
 from skauc.sparse.linear_term import KnownAxes, LinearTerm, linear_term
+from skauc.sparse.loss_weight import FIRST_C
 from skauc.sparse.sampling import (
     MOST_REFINED_ROWS,
     REFINED_ROWS,
@@ -40,7 +41,7 @@ from skauc.sparse.sampling import (
     hold_out_none,
 )
 from skauc.sparse.selection import SELECTIONS
-from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, Stage
+from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, SetC, Stage
 from skauc.support import quiet_overflow
 from skauc.validation import (
     check_boolean,
@@ -59,6 +60,8 @@ FIRST_REFINED = 4
 # Steps of the last refinement if `refine` is True: more where each centre has its own scales.
 DEFAULT_STEPS = 10
 SHAPED_STEPS = 20
+# How often the basis still doubles after C has been estimated.
+LAST_DOUBLINGS = 2
 # Rows on which centres are chosen without refinement: this many per centre, and at least these.
 ROWS_PER_CENTRE = 100
 LEAST_PURSUED_ROWS = 8_000
@@ -134,7 +137,7 @@ class Parameters:
     """
 
     n_basis: int = 64
-    C: float = 1.0
+    C: float | str = 1.0
     kernel: str | Callable = "rbf"
     gamma: str | float | Sequence[float] = "scale"
     degree: int = 3
@@ -173,7 +176,8 @@ class Parameters:
     def check(self) -> None:
         """Raise an error for an invalid value."""
         check_integer("n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want.")
-        check_positive("C", self.C, "Larger values fit the training pairs more closely.")
+        if not (isinstance(self.C, str) and self.C == "auto"):
+            check_positive("C", self.C, "Larger values fit pairs more closely; 'auto' is a choice.")
         check_scaling(self.scaling)
         for name in ("rotate", "early_stopping"):
             check_boolean(name, getattr(self, name))
@@ -197,6 +201,16 @@ class Parameters:
                 "shapes='ridge' needs the selection rule 'orthogonal'; got "
                 f"{self.selection.rule!r}. Use 'orthogonal' or shapes='round'."
             )
+
+    @property
+    def estimates_loss_weight(self) -> bool:
+        """Whether C is estimated during the fit: if it is "auto", and the basis is refined."""
+        return isinstance(self.C, str) and self.refine > 0
+
+    @property
+    def first_loss_weight(self) -> float:
+        """The C that a fit starts with."""
+        return FIRST_C if isinstance(self.C, str) else self.C
 
     @property
     def is_shaped(self) -> bool:
@@ -248,23 +262,50 @@ class Plan:
         Without refinement there is a single pursuit. With it, pursuit and refinement alternate,
         doubling the size. If there are many rows, each of these works on a sample: a new one of
         hard rows for each size. The coefficients are fitted to all rows at the end, for the part of
-        the ROC curve that matters.
+        the ROC curve that matters. C is estimated when a refined basis has a quarter of its size. If
+        this was on a sample, it is estimated once more, on all rows.
         """
+        is_sampled = self.sample_rows(held_out) is not None
+        return *self._growth(is_sampled), *self._end(is_sampled)
+
+    def _growth(self, is_sampled: bool) -> Iterator[Stage]:
+        """Yield the stages that choose and refine the centres."""
         parameters = self.parameters
         sizes = partial(retraining_sizes, parameters.selection.retrain)
-        is_sampled = self.sample_rows(held_out) is not None
-        is_moved = is_sampled or not parameters.focus.is_whole
-        end: tuple[Stage, ...] = (MoveTo("all", parameters.n_basis),) if is_moved else ()
-        end = (*end, Finish(), *((FinishKept(),) if parameters.early_stopping else ()))
-        if not parameters.refine:
-            return (Pursue(sizes(parameters.n_basis)), *(end if is_moved else ()))
-        n_steps = parameters.refine
-        *between, last = refined_sizes(parameters.n_basis)
-        growth: list[Stage] = []
-        for size in between:
-            growth += [Pursue(sizes(size)), Refine(-(-n_steps // 2), grows=True)]
-            growth += [MoveTo("hard", size, grows=True)] if is_sampled else []
-        return *growth, Pursue(sizes(last)), Refine(n_steps), *end
+        for size in self._sizes_between:
+            yield Pursue(sizes(size))
+            yield Refine(-(-parameters.refine // 2), grows=True)
+            if (
+                parameters.estimates_loss_weight
+                and size == self._sizes_between[-LAST_DOUBLINGS:][0]
+            ):
+                yield SetC()
+            if is_sampled:
+                yield MoveTo("hard", size, grows=True)
+        yield Pursue(sizes(parameters.n_basis))
+        if parameters.refine:
+            yield Refine(parameters.refine)
+
+    def _end(self, is_sampled: bool) -> Iterator[Stage]:
+        """Yield the stages that fit the last coefficients."""
+        parameters, is_whole = self.parameters, self.parameters.focus.is_whole
+        sets_C = parameters.estimates_loss_weight and (
+            not self._sizes_between or (is_sampled and is_whole)
+        )
+        if is_sampled or not is_whole:
+            yield MoveTo("all", parameters.n_basis, FIRST_C if sets_C else None)
+        elif not parameters.refine:
+            return
+        if sets_C:
+            yield SetC()
+        yield Finish()
+        if parameters.early_stopping:
+            yield FinishKept()
+
+    @property
+    def _sizes_between(self) -> list[int]:
+        """The sizes at which the basis is refined before its last."""
+        return refined_sizes(self.parameters.n_basis)[:-1] if self.parameters.refine else []
 
     def sample_rows(self, held_out: HeldOut) -> int | None:
         """Return how many rows centres are chosen and refined on; None for all rows."""

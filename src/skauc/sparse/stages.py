@@ -4,6 +4,7 @@
 | -------- | --------------------------------------------------------------------------------- |
 | `Pursue` | chooses centres by their gain, adds their columns, retrains on the schedule       |
 | `Refine` | changes the shape of the centres by a few steps of L-BFGS                         |
+| `SetC`   | estimates C from the coefficients that were found with 1, for what follows        |
 | `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all    |
 | `Finish` | fits the coefficients once more, to all rows including those held out             |
 
@@ -27,8 +28,9 @@ from skauc.kernels import Kernel, as_rbf, is_sparse, same_format
 from skauc.losses.focus import WHOLE, Focus
 from skauc.model import Model, PathRecord
 from skauc.shaped_rbf import ShapedRBF, as_shaped
-from skauc.solvers.newton import Point
+from skauc.solvers.newton import Point, cholesky_step
 from skauc.sparse.basis import Basis
+from skauc.sparse.loss_weight import estimated_loss_weight
 from skauc.sparse.objective import Objective, pair_weight
 from skauc.sparse.pursuit import Iterate, Pursuit, pursue
 from skauc.sparse.refinement import Refined, refine, solve_for_shape
@@ -102,8 +104,9 @@ class Workspace:
         self.started = time.perf_counter()
         size = self.plan.sample_rows(self.held_out)
         self.sample = None if size is None else self.held_out.sample(self.rows, size)
-        self.open(self.rows if self.sample is None else self.sample, self.validation_rows)
         parameters = self.plan.parameters
+        rows = self.rows if self.sample is None else self.sample
+        self.open(rows, self.validation_rows, parameters.first_loss_weight)
         self.selector = make_selector(
             parameters.selection.rule,
             self.engine,
@@ -132,7 +135,9 @@ class Workspace:
         """The engine that holds the rows of this stage."""
         return self.objective.engine
 
-    def open(self, rows: TrainingData, held_out: Chosen | None, focus: Focus = WHOLE) -> None:
+    def open(
+        self, rows: TrainingData, held_out: Chosen | None, C: float, focus: Focus = WHOLE
+    ) -> None:
         """Close the engine, and open one for other rows, of which some are held out.
 
         ``focus`` is the part of the pairs that counts.
@@ -144,12 +149,12 @@ class Workspace:
         if self.plan.linear is not None:
             linear = self.plan.linear
             engine.append(LinearColumns(linear.origin, linear.scale, linear.axes))
-        self.hold_out(engine, held_out)
+        self.hold_out(engine, held_out, C)
 
-    def hold_out(self, engine: Engine, chosen: Chosen | None) -> None:
-        """Hold out rows; the weight of a pair follows from the others."""
+    def hold_out(self, engine: Engine, chosen: Chosen | None, C: float) -> None:
+        """Hold out rows; the weight of a pair follows from C and the other rows."""
         engine.hold_out(chosen)
-        self.objective = Objective(engine, pair_weight(self.plan.parameters.C, engine))
+        self.objective = Objective(engine, pair_weight(C, engine))
 
     @property
     def validation_rows(self) -> Chosen | None:
@@ -163,7 +168,7 @@ class Workspace:
         n_scales = self.engine.n_features if self.plan.parameters.is_shaped else None
         precision = self.engine.precision
         basis = Basis(self.plan.kernels, self._capacity, precision, n_linear, n_scales)
-        return FitState(basis, np.zeros(n_linear))
+        return FitState(basis, np.zeros(n_linear), C=self.plan.parameters.first_loss_weight)
 
     def resume(self, state: FitState, done: Sequence[Stage]) -> FitState:
         """Continue from the state of another fit: go to its rows, and put its columns there."""
@@ -172,6 +177,8 @@ class Workspace:
         moves = [stage for stage in done if isinstance(stage, MoveTo)]
         if moves:
             moves[-1].open(state, self)
+        else:
+            self.hold_out(self.engine, self.validation_rows, state.C)
         state.basis.fill(self.engine)
         return state
 
@@ -252,7 +259,8 @@ class Workspace:
 
     def path(self, state: FitState, size: int | None = None) -> Path:
         """Return the path so far, with the last model as the one to keep unless told."""
-        return Path(state.models, state.records, max(state.models) if size is None else size)
+        size = max(state.models) if size is None else size
+        return Path(state.models, state.records, size, state.C)
 
 
 @dataclass(frozen=True)
@@ -314,20 +322,39 @@ class Refine:
 
 
 @dataclass(frozen=True)
+class SetC:
+    """Estimate C from the coefficients, for all stages that follow."""
+
+    grows: bool = False
+    saves: bool = True
+
+    def run(self, state: FitState, work: Workspace) -> FitState:
+        """Return the state with another C."""
+        # Conjugate gradients are for bases whose Hessian is too large.
+        if work.minimise.step is cholesky_step:
+            state = replace(state, C=estimated_loss_weight(work.objective, state.weights))
+            work.hold_out(work.engine, work.validation_rows, state.C)
+        return state
+
+
+@dataclass(frozen=True)
 class MoveTo:
     """Continue with the same basis on other rows: "all", or a sample of "hard" rows.
 
     Hard rows are those of the model of ``size``. Centres are chosen and refined for the whole ROC
     curve. If only a part of it matters, the coefficients are fitted for this part on all rows.
+    ``C`` is another C from here on, None the one before.
     """
 
     rows: str
     size: int
+    C: float | None = None
     grows: bool = False
     saves: bool = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the coefficients that are best on these rows."""
+        state = replace(state, C=state.C if self.C is None else self.C)
         self.open(state, work)
         basis = state.basis.merged()
         basis.fill(work.engine)
@@ -338,7 +365,7 @@ class MoveTo:
         """Open an engine for the rows."""
         if self.rows == "all":
             work.forget_samples()
-            work.open(work.rows, work.tested, work.plan.parameters.focus)
+            work.open(work.rows, work.tested, state.C, work.plan.parameters.focus)
             return
         assert work.sample is not None  # there are hard rows only where there is a sample
         size = min(self.size, max(state.models))
@@ -349,7 +376,7 @@ class MoveTo:
             work.sample.n_rows,
             number=size,
         )
-        work.open(hard, work.validation_rows)
+        work.open(hard, work.validation_rows, state.C)
 
 
 @dataclass(frozen=True)
@@ -361,7 +388,7 @@ class Finish:
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the final coefficients; the validation AUC is the one before."""
-        work.hold_out(work.engine, work.tested)
+        work.hold_out(work.engine, work.tested, state.C)
         minimum = work.minimise(work.objective, state.weights)
         validated = state.records[-1].validation_auc
         iterate = Iterate(minimum.point, minimum.n_iter, is_retrained=True)

@@ -16,11 +16,13 @@ class FitState:
 
     ``n_done`` is the number of finished stages; ``is_inside`` says that the next one has begun.
     ``is_grown`` says that the basis grows no more, because the pursuit was stopped or found no
-    independent row. ``generation`` counts how often the centres have moved.
+    independent row. ``generation`` counts how often the centres have moved. ``C`` is that of the
+    last coefficients.
     """
 
     basis: Basis
     weights: np.ndarray
+    C: float
     n_done: int = 0
     is_inside: bool = False
     is_grown: bool = False
@@ -35,12 +37,14 @@ class FitState:
 class Path:
     """The models of one fit by size, a record per retraining, and the size to keep.
 
-    ``is_exhausted`` says that all other rows depend on the centres.
+    ``C`` is that of the last coefficients. ``is_exhausted`` says that all other rows depend on the
+    centres.
     """
 
     models: dict[int, Model]
     records: tuple[PathRecord, ...]
     size: int
+    C: float
     is_exhausted: bool = False
 
     def with_models(self, models: dict[int, Model]) -> Path:
