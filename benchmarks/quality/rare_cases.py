@@ -38,9 +38,9 @@ def _auc(model, X, y) -> float:
 # -- the scale of C ---------------------------------------------------------------------------
 
 CS = ("10", "3", "1", "0.3", "0.1", "0.03", "0.01")
-SEARCH = "search"
+DEFAULT_C, SEARCH = "auto", "search"
 C_CASES = {
-    case: ([*CS, SEARCH], 5)
+    case: ([*CS, DEFAULT_C, SEARCH], 5)
     for case in (
         "clusters, 20 of 4,000",
         "clusters, 60 of 40,000",
@@ -90,7 +90,8 @@ def of_regularisation(case: str, seed: int, name: str) -> dict:
     if name == SEARCH:
         classifier = SparseKernelAUCCV(random_state=seed, n_jobs=1)
     else:
-        classifier = SparseKernelAUC(C=float(name), random_state=seed)
+        C = name if name == DEFAULT_C else float(name)
+        classifier = SparseKernelAUC(C=C, random_state=seed)
     model = make_pipeline(StandardScaler(), classifier).fit(X, y)
     return {"auc": _auc(model, X_test, y_test)}
 
@@ -101,13 +102,14 @@ def regularisation_table(lines: list[dict]) -> tuple[str, dict]:
     for case in dict.fromkeys(line["case"] for line in lines):
         mean = [found[case, C].mean() for C in CS]
         best = CS[int(np.argmax(mean))]
-        behind = found[case, best] - found[case, "1"]
+        behind = found[case, best] - found[case, DEFAULT_C]
         summary[case] = {"best C": best, "behind": round(float(behind.mean()), 4)}
         search = found.get((case, SEARCH), np.array([np.nan])).mean()
         cells = [f"**{x:.4f}**" if best == C else f"{x:.4f}" for C, x in zip(CS, mean, strict=True)]
         error = behind.std(ddof=1) / np.sqrt(len(behind))
-        rows.append([case, *cells, f"{behind.mean():.4f} ± {error:.4f}", f"{search:.4f}"])
-    head = ["data", *(f"C={C}" for C in CS), "best - default", "search"]
+        default = f"{found[case, DEFAULT_C].mean():.4f}"
+        rows.append([case, *cells, default, f"{behind.mean():.4f} ± {error:.4f}", f"{search:.4f}"])
+    head = ["data", *(f"C={C}" for C in CS), "default", "best - default", "search"]
     return markdown(head, rows), summary
 
 

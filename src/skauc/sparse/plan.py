@@ -262,8 +262,8 @@ class Plan:
         Without refinement there is a single pursuit. With it, pursuit and refinement alternate,
         doubling the size. If there are many rows, each of these works on a sample: a new one of
         hard rows for each size. The coefficients are fitted to all rows at the end, for the part of
-        the ROC curve that matters. C is estimated when a refined basis has a quarter of its size. If
-        this was on a sample, it is estimated once more, on all rows.
+        the ROC curve that matters. C is estimated when a refined basis has a quarter of its size.
+        If this was on a sample, it is estimated once more, on all rows.
         """
         is_sampled = self.sample_rows(held_out) is not None
         return *self._growth(is_sampled), *self._end(is_sampled)
