@@ -30,18 +30,29 @@ LEAST_C, MOST_C = 0.1, 10.0
 
 
 def estimated_loss_weight(objective: Objective, weights: np.ndarray) -> float:
-    """Return the C for later coefficients, from weights that minimise the objective."""
+    """Return the C for later coefficients, from weights that minimise the objective.
+
+    The estimate is that of the coefficients for `FIRST_C`. If the objective has another C, they
+    come from the quadratic model of the loss at ``weights``.
+    """
     point, engine = objective.at(weights), objective.engine
-    _, hessian = objective.derivatives(point)
-    root = inverse_lower(factorise(hessian))
+    p, n = engine.positive_weight, engine.negative_weight
+    C = objective.C_pair * (p + n)
+    gradient, hessian = objective.derivatives(point)
+    identity = np.eye(len(weights))
+    slope, curvature = (gradient - weights) / C, (hessian - identity) / C
+    root = inverse_lower(factorise(identity + FIRST_C * curvature))
     inverse = root.T @ root
+    first = inverse @ (FIRST_C * (curvature @ weights - slope))
+    step = first - weights
+    # The loss is p n / (p + n) / 2 times the mean loss of the pairs.
+    gain = float(slope @ step + step @ curvature @ step / 2)
+    mean_loss = point.state.loss / (p * n) + 2 * gain * (p + n) / (p * n)
     sum_f = len(inverse) - inverse.trace()
     sum_f2 = sum_f - inverse.trace() + np.sum(inverse**2)
-    p, n = engine.positive_weight, engine.negative_weight
-    mean_loss, C = point.state.loss / (p * n), objective.C_pair * (p + n)
     if sum_f2 * mean_loss <= 0.0:
         return MOST_C
-    explained = float(weights @ weights) - mean_loss / 4 * C * (sum_f - sum_f2)
+    explained = float(first @ first) - mean_loss / 4 * FIRST_C * (sum_f - sum_f2)
     ratio = 4 * max(explained, 0.0) / (sum_f2 * mean_loss)
     C = np.clip((ratio / _RATIO) ** _POWER, LEAST_C, MOST_C)
     # Two digits: engines round differently, and should agree on C.

@@ -293,7 +293,7 @@ class Plan:
             not self._sizes_between or (is_sampled and is_whole)
         )
         if is_sampled or not is_whole:
-            yield MoveTo("all", parameters.n_basis, FIRST_C if sets_C else None)
+            yield MoveTo("all", parameters.n_basis)
         elif not parameters.refine:
             return
         if sets_C:

@@ -343,18 +343,15 @@ class MoveTo:
 
     Hard rows are those of the model of ``size``. Centres are chosen and refined for the whole ROC
     curve. If only a part of it matters, the coefficients are fitted for this part on all rows.
-    ``C`` is another C from here on, None the one before.
     """
 
     rows: str
     size: int
-    C: float | None = None
     grows: bool = False
     saves: bool = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the coefficients that are best on these rows."""
-        state = replace(state, C=state.C if self.C is None else self.C)
         self.open(state, work)
         basis = state.basis.merged()
         basis.fill(work.engine)
