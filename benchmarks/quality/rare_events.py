@@ -7,7 +7,7 @@
 | part      | question                                                                         |
 | --------- | -------------------------------------------------------------------------------- |
 | positives | how do the defaults compare with other classifiers on 10 to 300 positives?       |
-| C         | how far is C=1 from the best C at different imbalances?                          |
+| C         | how far is the default C from the best C at different imbalances?                |
 | zeros     | does "rank" see the small values of a feature that is nearly always zero?        |
 | wide      | what do sparse and wide rows cost?                                               |
 | size      | how large is the pickle of many centres of many features?                        |

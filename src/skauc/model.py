@@ -155,7 +155,8 @@ def share_centres(models: dict[int, Model]) -> dict[int, Model]:
 class PathRecord:
     """One retraining: the size of the basis, how good the model was, and the model itself.
 
-    ``is_refined`` is True if the centres were refined at this size.
+    ``is_refined`` is True if the centres were refined at this size. ``C`` is that of the
+    coefficients, None for an average of models and in files of earlier versions.
     """
 
     n_basis: int
@@ -165,6 +166,7 @@ class PathRecord:
     seconds: float
     n_iter: int
     is_refined: bool
+    C: float | None
     model: Model = field(repr=False)
 
 

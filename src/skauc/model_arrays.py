@@ -370,7 +370,10 @@ def records_from_json(values: Any, models: dict[int, Model]) -> list[PathRecord]
 
 
 def _record(values: Any, models: dict[int, Model]) -> PathRecord:
-    require(isinstance(values, list) and len(values) == len(_RECORD_FIELDS), "its path is")
+    require(isinstance(values, list), "its path is")
+    # Earlier versions had no C.
+    values = [*values, None] if len(values) == len(_RECORD_FIELDS) - 1 else values
+    require(len(values) == len(_RECORD_FIELDS), "its path is")
     is_plain = all(value is None or type(value) in (bool, int, float) for value in values)
     record = dict(zip(_RECORD_FIELDS, values, strict=True))
     require(is_plain and record["n_basis"] in models, "its path is")

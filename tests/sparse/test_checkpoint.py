@@ -51,6 +51,18 @@ CASES = {
     "early stopping": (SMALL, {"early_stopping": True}),
     "hard rows": (MANY, {}),
     "hard rows, early stopping": (MANY, {"early_stopping": True, "refine": 2}),
+    "samples": (SMALL, {"n_basis": 32, "refine": 2, "selection": Selection(n_rows=200)}),
+    "samples, early stopping": (
+        SMALL,
+        {
+            "n_basis": 64,
+            "refine": 2,
+            "early_stopping": True,
+            "tol": 3e-3,
+            "selection": Selection(n_rows=200),
+        },
+    ),
+    "a number of NumPy": (SMALL, {"C": np.float32(2), "refine": 2}),
     "local scales": (SMALL, {"shapes": "local", "gamma": [0.02, 0.2], "refine": 3}),
     "ridges": (SMALL, {"shapes": "ridge", "selection": Selection(n_candidates=20), "refine": 2}),
     "a sample": (MANY, {**NOT_REFINED, "selection": Selection(n_candidates=20)}),
@@ -60,7 +72,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_fit_goes_on_from_every_file_to_the_same_bits(tmp_path, monkeypatch, case):
     data, parameters = CASES[case]
-    model = SparseKernelAUC(8, random_state=0, checkpoint=tmp_path / "fit.npz", **parameters)
+    parameters = {"n_basis": 8, "random_state": 0, **parameters}
+    model = SparseKernelAUC(checkpoint=tmp_path / "fit.npz", **parameters)
     files, save = [], Checkpoint.save
 
     def save_and_keep(checkpoint, state):
@@ -80,7 +93,7 @@ def test_a_fit_goes_on_from_every_file_to_the_same_bits(tmp_path, monkeypatch, c
         assert_array_equal(resumed.dual_coef_, expected.dual_coef_)
         assert_array_equal(resumed.linear_coef_, expected.linear_coef_)
         for record, other in zip(resumed.path_, expected.path_, strict=True):
-            same = ("n_basis", "objective", "train_auc", "validation_auc", "n_iter", "is_refined")
+            same = ("n_basis", "objective", "train_auc", "validation_auc", "n_iter", "C")
             assert all(getattr(record, name) == getattr(other, name) for name in same)
             assert_array_equal(record.model.coef, other.model.coef)
 

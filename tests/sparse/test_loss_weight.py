@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skauc import Selection, SparseKernelAUC
+from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.data.training import TrainingData
 from skauc.engines import LinearColumns, make_engine
-from skauc.exceptions import InvalidParameterError
+from skauc.exceptions import FewCentresWarning, InvalidParameterError
 from skauc.solvers.newton import cholesky_step, minimise
 from skauc.sparse.loss_weight import LEAST_C, MOST_C, estimated_loss_weight
 from skauc.sparse.objective import Objective, pair_weight
@@ -78,7 +78,7 @@ def test_many_rows_have_an_estimate(focus):
 def test_bases_of_any_size_have_an_estimate(n_basis):
     model = SparseKernelAUC(n_basis, random_state=0).fit(*noisy(600, 0.0))
     assert model.C_ == MOST_C
-    assert model.truncate(2).C_ == MOST_C
+    assert model.truncate(2).C_ == 1.0
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,24 @@ def test_it_is_1_without_refinement_and_with_conjugate_gradients(parameters):
     assert_array_equal(found.decision_function(X), expected.decision_function(X))
 
 
+def test_equal_rows_tell_nothing():
+    X = np.ones((40, 2))
+    with pytest.warns(FewCentresWarning):
+        model = SparseKernelAUC(8, random_state=0).fit(X, np.arange(40) % 2)
+    assert model.C_ == 1.0
+
+
+def test_a_search_has_the_c_of_its_model():
+    X, y = noisy(300, 0.5)
+    search = SparseKernelAUCCV(Cs=[2.5], effort="quick", ensemble=False, random_state=0).fit(X, y)
+    assert search.C_ == search.best_estimator_.C_ == 2.5
+
+
 def test_a_number_is_used_as_it_is():
     assert SparseKernelAUC(8, C=0.7, random_state=0).fit(*noisy(300, 0.5)).C_ == 0.7
 
 
 @pytest.mark.parametrize("C", ["scale", None, 0, -1.0, np.nan])
 def test_other_values_are_refused(C):
-    with pytest.raises(InvalidParameterError, match=r"`C` must be .* 'auto' is a choice"):
+    with pytest.raises(InvalidParameterError, match=r"`C` must be .* Use 'auto' to"):
         SparseKernelAUC(C=C).fit(*noisy(30, 0.5))

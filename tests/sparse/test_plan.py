@@ -11,7 +11,7 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.sparse.linear_term import MOST_LINEAR
 from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
-from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine
+from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, SetC
 
 # Schedules
 
@@ -116,6 +116,31 @@ def test_refinement_of_many_rows_has_new_hard_rows_for_each_size():
     moves = [stage for stage in stages if isinstance(stage, MoveTo)]
     assert [(move.rows, move.size) for move in moves] == [("hard", 4), ("hard", 8), ("all", 16)]
     assert [move.grows for move in moves] == [True, True, False]
+
+
+GROWN = [Pursue, Refine]
+END_OF_PART = [MoveTo, Finish]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_basis", "parameters", "expected"),
+    [
+        (300, 16, {}, [*GROWN, SetC, *GROWN * 2, Finish]),
+        (300, 4, {}, [*GROWN, SetC, Finish]),
+        (300, 4, {"max_fpr": 0.5}, [*GROWN, SetC, *END_OF_PART]),
+        (300, 16, {"max_fpr": 0.5}, [*GROWN, SetC, *GROWN * 2, *END_OF_PART]),
+        (9000, 4, {}, [*GROWN, MoveTo, SetC, Finish]),
+        (9000, 8, {}, [*GROWN, SetC, MoveTo, *GROWN, MoveTo, SetC, Finish]),
+        (9000, 8, {"max_fpr": 0.5}, [*GROWN, SetC, MoveTo, *GROWN, *END_OF_PART]),
+        (300, 4, {"refine": 0}, [Pursue]),
+        (9000, 4, {"refine": 0}, [Pursue, MoveTo, Finish]),
+    ],
+)
+def test_c_is_estimated_at_a_quarter_of_the_size_and_on_all_rows(
+    n_rows, n_basis, parameters, expected
+):
+    stages = stages_of(n_rows, n_basis=n_basis, C="auto", **{"refine": 10, **parameters})
+    assert [type(stage) for stage in stages] == expected
 
 
 @pytest.mark.parametrize(("n_rows", "size"), [("auto", 4000), (5000, 5000), (None, None)])

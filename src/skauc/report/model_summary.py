@@ -53,6 +53,8 @@ def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...
     shown = [(f"{name} (chosen)", value) for name, value in chosen.items()]
     if unwrapped.n_averaged > 1:
         shown.append(("averaged", f"{unwrapped.n_averaged} settings"))
+    if _parameters(classifier).get("C") == "auto":
+        shown.append(("C (estimated)", getattr(classifier, "C_", "auto")))
     shown += changed.items()
     return tuple((name, _brief(value)) for name, value in shown)
 

@@ -224,10 +224,10 @@ def averaged_path(
         # Models of one path all have a linear part, or none has.
         models = {n: _with_linear_part(model) for n, model in models.items()}
     record: PathRecord = replace(
-        path.records[-1], n_basis=size, train_auc=train_auc, n_iter=0, model=average
+        path.records[-1], n_basis=size, train_auc=train_auc, n_iter=0, C=None, model=average
     )
     records = (each for each in path.records if each.n_basis != size)
-    joined = Path({**models, size: average}, (*records, record), size, path.C, path.is_exhausted)
+    joined = Path({**models, size: average}, (*records, record), size, path.is_exhausted)
     return joined.with_models(joined.models)
 
 

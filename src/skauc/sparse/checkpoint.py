@@ -39,7 +39,7 @@ from skauc.sparse.state import FitState
 _FORMAT = 6
 # The arrays of the models have names with this prefix.
 _MODELS = "models."
-_SCALARS = ("C", "n_done", "is_inside", "is_grown", "generation", "seconds", "threshold")
+_SCALARS = ("C", "n_done", "moved", "is_inside", "is_grown", "generation", "seconds", "threshold")
 
 
 def check_checkpoint(checkpoint, random_state) -> None:

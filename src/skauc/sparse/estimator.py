@@ -43,9 +43,9 @@ class SparseKernelAUC(PathClassifier):
     C : {"auto"} or float, default="auto"
         Weight of the loss relative to the regulariser, per row of the rarer class. It depends
         neither on the number of rows nor on the imbalance; values between 0.1 and 10 suit most
-        data. "auto" starts with 1, and estimates C when a refined basis has a quarter of its size:
-        up to 10 if the classes can be told apart, down to 0.1 if there is much noise. Without
-        refinement, or with the solver "cg", it is 1.
+        data. "auto" starts with 1. When a refined basis has a quarter of its size (more if it has
+        fewer than 16 centres), C is estimated: up to 10 for clear classes, down to 0.1 for noisy
+        ones. It stays 1 without refinement, and with the solver "cg".
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
         function that returns the kernel matrix of two blocks of rows.
@@ -124,7 +124,7 @@ class SparseKernelAUC(PathClassifier):
     classes_ : ndarray of shape (2,)
         The labels, the positive one last.
     C_ : float
-        The C of the last coefficients. If ``C`` is "auto", small models of ``path_`` have 1.
+        The C of the coefficients. If ``C`` is "auto", small models of ``path_`` have another one.
     n_basis_ : int
         Number of centres.
     basis_vectors_ : ndarray or CSR array of shape (n_basis_, n_features)
@@ -166,7 +166,7 @@ class SparseKernelAUC(PathClassifier):
     path_ : list of PathRecord
         One record per retraining: ``n_basis``, ``objective``, ``train_auc``, ``validation_auc``
         (None if no rows are held out), ``seconds`` since the start, ``n_iter``, ``is_refined``,
-        and the ``model``.
+        ``C``, and the ``model``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -354,5 +354,5 @@ class SparseKernelAUC(PathClassifier):
 
     def _keep(self, path: Path, log: FitLog) -> None:
         """Set the attributes of the model of the best size."""
-        self.__dict__.update(path.attributes(), C_=path.C)
+        self.__dict__.update(path.attributes())
         log.end(path)

@@ -33,8 +33,9 @@ class FinishKept:
         size = work.plan.best_size(state.records, state.models)
         if size == len(state.basis):
             return state
-        work.hold_out(work.engine, work.tested, state.C)
         records = {record.n_basis: record for record in state.records}
+        # The C that this size was validated with.
+        work.hold_out(work.engine, work.tested, records[size].C or state.C)
         factor = _place(work.engine, records[size].model, state.basis.n_linear)
         records[size] = _refitted(records[size], factor, work)
         models = {**state.models, size: records[size].model}

@@ -1,9 +1,10 @@
-"""C="auto": C, estimated from the coefficients of a small basis that was found with C = 1.
+"""C="auto": C, estimated from the coefficients of a fit with C = 1.
 
 The objective is that of Bayesian regression: coefficients w with independent normal distributions
-of variance t, and residuals of rows with variance s. The best C is 2 t / s. A pair has the
-residuals of two rows, so s is half of the mean loss of the pairs, m. With H the Hessian of the
-objective, the data determine each coefficient to a part f, an eigenvalue of I - H^-1, and
+of variance t, and residuals of rows with variance s. For classes of equal weight the best C is
+2 t / s. A pair has the residuals of two rows, so s is half of the mean loss of the pairs, m. With
+H the Hessian of the objective, the data determine each coefficient to a part f, an eigenvalue of
+I - H^-1, and
 
     expected |w|^2 = t sum f^2 + s C/2 sum f (1 - f).
 
@@ -32,8 +33,8 @@ LEAST_C, MOST_C = 0.1, 10.0
 def estimated_loss_weight(objective: Objective, weights: np.ndarray) -> float:
     """Return the C for later coefficients, from weights that minimise the objective.
 
-    The estimate is that of the coefficients for `FIRST_C`. If the objective has another C, they
-    come from the quadratic model of the loss at ``weights``.
+    If the objective has another C than `FIRST_C`, the coefficients for `FIRST_C` are approximated
+    by the quadratic model of the loss at ``weights``.
     """
     point, engine = objective.at(weights), objective.engine
     p, n = engine.positive_weight, engine.negative_weight
@@ -50,10 +51,12 @@ def estimated_loss_weight(objective: Objective, weights: np.ndarray) -> float:
     mean_loss = point.state.loss / (p * n) + 2 * gain * (p + n) / (p * n)
     sum_f = len(inverse) - inverse.trace()
     sum_f2 = sum_f - inverse.trace() + np.sum(inverse**2)
-    if sum_f2 * mean_loss <= 0.0:
+    if sum_f2 <= 0.0:  # the data tell nothing
+        return FIRST_C
+    if mean_loss <= 0.0:
         return MOST_C
     explained = float(first @ first) - mean_loss / 4 * FIRST_C * (sum_f - sum_f2)
     ratio = 4 * max(explained, 0.0) / (sum_f2 * mean_loss)
     C = np.clip((ratio / _RATIO) ** _POWER, LEAST_C, MOST_C)
-    # Two digits: engines round differently, and should agree on C.
+    # Two digits, so that engines agree on it although they round differently.
     return float(f"{C:.2g}")

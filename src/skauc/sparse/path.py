@@ -13,7 +13,7 @@ from skauc.engines import Chosen, Engine
 from skauc.exceptions import FitInterruptedError, InvalidDataError, interrupts
 from skauc.model import share_centres
 from skauc.sparse.plan import Plan
-from skauc.sparse.stages import Stage, Workspace
+from skauc.sparse.stages import MoveTo, Stage, Workspace
 from skauc.sparse.state import DescentStep, FitState, Path
 from skauc.support import quiet_overflow
 
@@ -71,6 +71,7 @@ def fit_path(
 
     - Pursue(sizes) chooses centres by their gain, adds their columns, retrains on the schedule.
     - Refine(steps) moves centres and metric by a few steps of L-BFGS.
+    - SetC estimates C, for what follows.
     - MoveTo(rows) solves for the same basis on hard rows, or on all rows.
     - Finish fits the coefficients once more, to all rows.
 
@@ -121,13 +122,15 @@ def fit_path(
             state = work.begin()
             saved = checkpoint.restore(state, plan, random_state)
             stages = (*plan.stages(work.held_out), *then)
-            state = state if saved is None else work.resume(saved, stages[: saved.n_done])
+            state = state if saved is None else work.resume(saved, stages)
             for number, stage in enumerate(stages):
                 if number < state.n_done:
                     continue
                 if not (stage.grows and state.is_grown):
                     with interrupts():
                         state = stage.run(state, work)
+                    if isinstance(stage, MoveTo):
+                        state = replace(state, moved=number)
                 state = replace(state, n_done=number + 1)
                 if stage.saves and state.models:
                     checkpoint.save(state)
@@ -146,5 +149,5 @@ def _path(state: FitState, plan: Plan) -> Path:
             "No row can be a centre: the kernel of every row with itself is zero or negative. Use "
             "another kernel, or check whether all rows are zero."
         )
-    path = Path(state.models, state.records, plan.best_size(state.records, state.models), state.C)
+    path = Path(state.models, state.records, plan.best_size(state.records, state.models))
     return path.with_models(share_centres(path.models))

@@ -177,7 +177,9 @@ class Parameters:
         """Raise an error for an invalid value."""
         check_integer("n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want.")
         if not (isinstance(self.C, str) and self.C == "auto"):
-            check_positive("C", self.C, "Larger values fit pairs more closely; 'auto' is a choice.")
+            check_positive(
+                "C", self.C, "Use 'auto' to estimate it. Larger values fit pairs more closely."
+            )
         check_scaling(self.scaling)
         for name in ("rotate", "early_stopping"):
             check_boolean(name, getattr(self, name))
@@ -210,7 +212,7 @@ class Parameters:
     @property
     def first_loss_weight(self) -> float:
         """The C that a fit starts with."""
-        return FIRST_C if isinstance(self.C, str) else self.C
+        return FIRST_C if isinstance(self.C, str) else float(self.C)
 
     @property
     def is_shaped(self) -> bool:
@@ -263,7 +265,8 @@ class Plan:
         doubling the size. If there are many rows, each of these works on a sample: a new one of
         hard rows for each size. The coefficients are fitted to all rows at the end, for the part of
         the ROC curve that matters. C is estimated when a refined basis has a quarter of its size.
-        If this was on a sample, it is estimated once more, on all rows.
+        If this was on a sample, and the whole curve matters, it is estimated once more, on all
+        rows.
         """
         is_sampled = self.sample_rows(held_out) is not None
         return *self._growth(is_sampled), *self._end(is_sampled)
@@ -289,14 +292,14 @@ class Plan:
     def _end(self, is_sampled: bool) -> Iterator[Stage]:
         """Yield the stages that fit the last coefficients."""
         parameters, is_whole = self.parameters, self.parameters.focus.is_whole
-        sets_C = parameters.estimates_loss_weight and (
-            not self._sizes_between or (is_sampled and is_whole)
-        )
+        is_estimated = parameters.estimates_loss_weight and not self._sizes_between
+        if is_estimated and not is_whole:
+            yield SetC()
         if is_sampled or not is_whole:
             yield MoveTo("all", parameters.n_basis)
         elif not parameters.refine:
             return
-        if sets_C:
+        if is_whole and (is_estimated or (is_sampled and parameters.estimates_loss_weight)):
             yield SetC()
         yield Finish()
         if parameters.early_stopping:

@@ -4,7 +4,7 @@
 | -------- | --------------------------------------------------------------------------------- |
 | `Pursue` | chooses centres by their gain, adds their columns, retrains on the schedule       |
 | `Refine` | changes the shape of the centres by a few steps of L-BFGS                         |
-| `SetC`   | estimates C from the coefficients that were found with 1, for what follows        |
+| `SetC`   | estimates C from the coefficients, for what follows                               |
 | `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all    |
 | `Finish` | fits the coefficients once more, to all rows including those held out             |
 
@@ -156,6 +156,10 @@ class Workspace:
         engine.hold_out(chosen)
         self.objective = Objective(engine, pair_weight(C, engine))
 
+    def weigh(self, C: float) -> None:
+        """Give pairs another weight."""
+        self.objective = Objective(self.engine, pair_weight(C, self.engine))
+
     @property
     def validation_rows(self) -> Chosen | None:
         """The rows that validate during pursuit and refinement."""
@@ -170,15 +174,15 @@ class Workspace:
         basis = Basis(self.plan.kernels, self._capacity, precision, n_linear, n_scales)
         return FitState(basis, np.zeros(n_linear), C=self.plan.parameters.first_loss_weight)
 
-    def resume(self, state: FitState, done: Sequence[Stage]) -> FitState:
+    def resume(self, state: FitState, stages: Sequence[Stage]) -> FitState:
         """Continue from the state of another fit: go to its rows, and put its columns there."""
         self.started -= state.seconds
         self.latest = state
-        moves = [stage for stage in done if isinstance(stage, MoveTo)]
-        if moves:
-            moves[-1].open(state, self)
-        else:
-            self.hold_out(self.engine, self.validation_rows, state.C)
+        self.weigh(state.C)
+        if state.moved is not None:
+            move = stages[state.moved]
+            assert isinstance(move, MoveTo)  # no other stage chooses rows
+            move.open(state, self)
         state.basis.fill(self.engine)
         return state
 
@@ -224,6 +228,7 @@ class Workspace:
             seconds=state.seconds,
             n_iter=iterate.n_iter,
             is_refined=is_refined,
+            C=state.C,
             model=model,
         )
         before = (other for other in state.records if other.n_basis != size)
@@ -260,7 +265,7 @@ class Workspace:
     def path(self, state: FitState, size: int | None = None) -> Path:
         """Return the path so far, with the last model as the one to keep unless told."""
         size = max(state.models) if size is None else size
-        return Path(state.models, state.records, size, state.C)
+        return Path(state.models, state.records, size)
 
 
 @dataclass(frozen=True)
@@ -333,7 +338,7 @@ class SetC:
         # Conjugate gradients are for bases whose Hessian is too large.
         if work.minimise.step is cholesky_step:
             state = replace(state, C=estimated_loss_weight(work.objective, state.weights))
-            work.hold_out(work.engine, work.validation_rows, state.C)
+            work.weigh(state.C)
         return state
 
 

@@ -17,13 +17,15 @@ class FitState:
     ``n_done`` is the number of finished stages; ``is_inside`` says that the next one has begun.
     ``is_grown`` says that the basis grows no more, because the pursuit was stopped or found no
     independent row. ``generation`` counts how often the centres have moved. ``C`` is that of the
-    last coefficients.
+    next coefficients. ``moved`` is the number of the stage that chose the rows, None for the first
+    rows.
     """
 
     basis: Basis
     weights: np.ndarray
     C: float
     n_done: int = 0
+    moved: int | None = None
     is_inside: bool = False
     is_grown: bool = False
     generation: int = 0
@@ -37,14 +39,12 @@ class FitState:
 class Path:
     """The models of one fit by size, a record per retraining, and the size to keep.
 
-    ``C`` is that of the last coefficients. ``is_exhausted`` says that all other rows depend on the
-    centres.
+    ``is_exhausted`` says that all other rows depend on the centres.
     """
 
     models: dict[int, Model]
     records: tuple[PathRecord, ...]
     size: int
-    C: float
     is_exhausted: bool = False
 
     def with_models(self, models: dict[int, Model]) -> Path:
@@ -83,6 +83,7 @@ def path_attributes(models: dict[int, Model], records: list[PathRecord], size: i
     linear_coef = model.linear_coef
     return {
         "n_basis_": size,
+        "C_": path[-1].C if path else None,
         "basis_vectors_": model.centres,
         "basis_indices_": model.indices,
         "dual_coef_": model.coef,
