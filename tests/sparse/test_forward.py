@@ -170,11 +170,18 @@ def test_nearly_dependent_candidates_are_no_trouble(engine_case):
 
 def test_ties_go_to_the_first_candidate():
     slopes = np.array([1.0, 3.0 * (1 - 1e-12), 3.0, -3.0])
-    chosen = select_forward(np.eye(4), slopes, np.eye(4), np.zeros(4), 4)
+    chosen = select_forward(np.eye(4), slopes, np.eye(4), np.zeros(4), 0.0, 4)
     assert chosen.tolist() == [1, 2, 3, 0]
 
 
 def test_without_gains_the_first_independent_candidates_are_chosen():
     gram = np.diag([1e-9, 1.0, 1.0])
-    chosen = select_forward(np.eye(3), np.zeros(3), gram, np.full(3, 1e-6), 3)
+    chosen = select_forward(np.eye(3), np.zeros(3), gram, np.full(3, 1e-6), 0.0, 3)
     assert chosen.tolist() == [1, 2]
+
+
+def test_among_negligible_gains_the_largest_rest_decides():
+    """Rounding must not decide."""
+    slopes, rests = np.array([2e-6, 1e-6, 3.0]), np.diag([0.1, 0.5, 0.2])
+    assert select_forward(np.eye(3), slopes, rests, np.zeros(3), 1e-10, 3).tolist() == [2, 1, 0]
+    assert select_forward(np.eye(3), slopes, rests, np.zeros(3), 0.0, 3).tolist() == [2, 0, 1]

@@ -113,5 +113,5 @@ def test_a_number_is_used_as_it_is():
 
 @pytest.mark.parametrize("C", ["scale", None, 0, -1.0, np.nan])
 def test_other_values_are_refused(C):
-    with pytest.raises(InvalidParameterError, match=r"`C` must be .* Use 'auto' to"):
+    with pytest.raises(InvalidParameterError, match=r"`C` must be .* 'auto' estimates it"):
         SparseKernelAUC(C=C).fit(*noisy(30, 0.5))

@@ -25,7 +25,7 @@ from skauc.solvers.few_rows import (
     without_constant,
 )
 from skauc.solvers.newton import Point
-from skauc.sparse.forward import Selected, best_candidate
+from skauc.sparse.forward import NEGLIGIBLE_GAIN, Selected, best_candidate
 from skauc.sparse.gains import Candidates
 from skauc.sparse.objective import Objective
 
@@ -56,6 +56,7 @@ def select_from_few(
         slopes,
         gram,
         candidates.projection.smallest,
+        NEGLIGIBLE_GAIN * point.value,
         C_pair,
         n_most,
     )
@@ -110,7 +111,7 @@ def _derivatives(
 
 
 @compiled_fast
-def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, C_pair, n_most):
+def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, least, C_pair, n_most):
     """Return the chosen candidates, their rows of the Hessian of the loss, and whether all is well.
 
     See `skauc.sparse.forward.select_forward`.
@@ -133,7 +134,7 @@ def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, C_p
             return chosen, products, False
     T_rows, D_rows, is_free = np.empty((n_most, n_all)), np.empty((n_most, n_all)), np.ones(n_all)
     for place in range(n_most):
-        best = best_candidate(T, g, D, smallest, is_free)
+        best = best_candidate(T, g, D, smallest, least, is_free)
         if best < 0:
             return chosen[:place], products[:place], True
         chosen[place] = best

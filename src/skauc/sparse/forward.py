@@ -36,6 +36,8 @@ from skauc.sparse.objective import Objective
 
 # Gains that differ by less than this, relatively, are ties. The first candidate wins.
 TIE = 1e-9
+# Among gains below this part of the objective, rounding would decide. The largest rest wins.
+NEGLIGIBLE_GAIN = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,8 @@ class Selected:
 class PoolModel:
     """The quadratic model of the objective over the basis and the rests of the candidates.
 
-    ``loss`` is the Hessian of the weighted loss over basis and candidates, ``slopes`` its gradient.
+    ``loss`` is the Hessian of the weighted loss over basis and candidates, ``slopes`` its gradient,
+    and ``value`` the objective.
     """
 
     candidates: Candidates
@@ -75,6 +78,7 @@ class PoolModel:
     gram: np.ndarray
     loss: np.ndarray
     slopes: np.ndarray
+    value: float
 
     @classmethod
     def of(cls, objective: Objective, point: Point, candidates: Candidates):
@@ -91,7 +95,8 @@ class PoolModel:
         loss[size:] -= coordinates.T @ loss[:size]
         loss[:, size:] -= loss[:, :size] @ coordinates
         C_pair = objective.C_pair
-        return cls(candidates, point.weights, rests, C_pair * loss, C_pair * slopes)
+        loss, slopes = C_pair * loss, C_pair * slopes
+        return cls(candidates, point.weights, rests, loss, slopes, point.value)
 
     def choose(self, n_most: int) -> np.ndarray:
         """Return up to ``n_most`` candidates, in the order in which they are chosen."""
@@ -103,7 +108,8 @@ class PoolModel:
         curvature = self.gram + self.loss[size:, size:] - cross.T @ cross
         slopes = self.slopes[size:] - cross.T @ gradient
         smallest = self.candidates.projection.smallest
-        return select_forward(curvature, slopes, self.gram, smallest, n_most)
+        least = NEGLIGIBLE_GAIN * self.value
+        return select_forward(curvature, slopes, self.gram, smallest, least, n_most)
 
     def addition(self, chosen: np.ndarray) -> Selected:
         """Return the chosen candidates with the Newton step."""
@@ -121,12 +127,12 @@ class PoolModel:
 
 
 @compiled_fast
-def select_forward(curvature, slopes, gram, smallest, n_most):
+def select_forward(curvature, slopes, gram, smallest, least, n_most):
     """Choose candidates one by one by g^2 / T, eliminating each from ``T``, ``g`` and ``D``.
 
     A candidate whose rest is no larger than ``smallest`` depends on those before it and is not
-    chosen. Of ``T`` and ``D``, only the rows of the chosen candidates and the diagonals are brought
-    up to date.
+    chosen. Among candidates with a gain up to ``least``, the largest rest decides. Of ``T`` and
+    ``D``, only the rows of the chosen candidates and the diagonals are brought up to date.
     """
     n_all = len(slopes)
     n_most = min(n_most, n_all)
@@ -136,7 +142,7 @@ def select_forward(curvature, slopes, gram, smallest, n_most):
     for q in range(n_all):
         T[q], D[q] = curvature[q, q], gram[q, q]
     for place in range(n_most):
-        best = best_candidate(T, g, D, smallest, is_free)
+        best = best_candidate(T, g, D, smallest, least, is_free)
         if best < 0:
             return chosen[:place]
         chosen[place] = best
@@ -155,7 +161,7 @@ def select_forward(curvature, slopes, gram, smallest, n_most):
 
 
 @compiled
-def best_candidate(T, g, D, smallest, is_free):
+def best_candidate(T, g, D, smallest, least, is_free):
     """Return the free and independent candidate of the largest gain, or -1."""
     best, most = -1, 0.0
     for q in range(len(g)):
@@ -164,6 +170,8 @@ def best_candidate(T, g, D, smallest, is_free):
             # smaller the rest, the larger the rounding error: it must not decide ties.
             gain = g[q] ** 2 / (max(T[q], D[q]) + smallest[q])
             # Centres without a gain are chosen, too: the basis has the size that was asked for.
+            if gain <= least:
+                gain = least * D[q] / (1.0 + D[q])
             if best < 0 or gain > most * (1.0 + TIE):
                 best, most = q, gain
     return best

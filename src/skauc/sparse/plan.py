@@ -178,7 +178,7 @@ class Parameters:
         check_integer("n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want.")
         if not (isinstance(self.C, str) and self.C == "auto"):
             check_positive(
-                "C", self.C, "Use 'auto' to estimate it. Larger values fit pairs more closely."
+                "C", self.C, "Larger values fit pairs more closely; 'auto' estimates it."
             )
         check_scaling(self.scaling)
         for name in ("rotate", "early_stopping"):
