@@ -205,7 +205,11 @@ def average(
         joined = averaged_path(path, list(models.values()), list(factors.values()), search.rows)
     except KeyboardInterrupt as interrupt:
         raise FitInterruptedError(path) from interrupt
-    corrected = corrected_mean(scores.on_first(len(own)), own)
+    tried = scores.on_first(len(own))
+    if search.has_few_of_class:
+        # Only C was chosen. Structure and size are the usual ones, but for a clearly better one.
+        tried = {s: aucs for s, aucs in tried.items() if replace(s, C=chosen.C) == chosen}
+    corrected = corrected_mean(tried, own)
     return Average(joined, factors, float(own.mean()), corrected)
 
 
