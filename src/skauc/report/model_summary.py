@@ -54,7 +54,7 @@ def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...
     if unwrapped.n_averaged > 1:
         shown.append(("averaged", f"{unwrapped.n_averaged} settings"))
     if _parameters(classifier).get("C") == "auto":
-        shown.append(("C (estimated)", getattr(classifier, "C_", "auto")))
+        shown.append(("C", getattr(classifier, "C_", "auto")))
     shown += changed.items()
     return tuple((name, _brief(value)) for name, value in shown)
 

@@ -125,6 +125,7 @@ class SparseKernelAUC(PathClassifier):
         The labels, the positive one last.
     C_ : float
         The C of the coefficients. If ``C`` is "auto", small models of ``path_`` have another one.
+        None for models from files of earlier versions.
     n_basis_ : int
         Number of centres.
     basis_vectors_ : ndarray or CSR array of shape (n_basis_, n_features)

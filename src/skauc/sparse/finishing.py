@@ -34,8 +34,9 @@ class FinishKept:
         if size == len(state.basis):
             return state
         records = {record.n_basis: record for record in state.records}
-        # The C that this size was validated with.
-        work.hold_out(work.engine, work.tested, records[size].C or state.C)
+        C = records[size].C
+        assert C is not None  # records of a running fit have one
+        work.hold_out(work.engine, work.tested, C)
         factor = _place(work.engine, records[size].model, state.basis.n_linear)
         records[size] = _refitted(records[size], factor, work)
         models = {**state.models, size: records[size].model}

@@ -13,7 +13,7 @@ from skauc.engines import Chosen, Engine
 from skauc.exceptions import FitInterruptedError, InvalidDataError, interrupts
 from skauc.model import share_centres
 from skauc.sparse.plan import Plan
-from skauc.sparse.stages import MoveTo, Stage, Workspace
+from skauc.sparse.stages import Stage, Workspace
 from skauc.sparse.state import DescentStep, FitState, Path
 from skauc.support import quiet_overflow
 
@@ -122,15 +122,13 @@ def fit_path(
             state = work.begin()
             saved = checkpoint.restore(state, plan, random_state)
             stages = (*plan.stages(work.held_out), *then)
-            state = state if saved is None else work.resume(saved, stages)
+            state = state if saved is None else work.resume(saved)
             for number, stage in enumerate(stages):
                 if number < state.n_done:
                     continue
                 if not (stage.grows and state.is_grown):
                     with interrupts():
                         state = stage.run(state, work)
-                    if isinstance(stage, MoveTo):
-                        state = replace(state, moved=number)
                 state = replace(state, n_done=number + 1)
                 if stage.saves and state.models:
                     checkpoint.save(state)

@@ -275,13 +275,11 @@ class Plan:
         """Yield the stages that choose and refine the centres."""
         parameters = self.parameters
         sizes = partial(retraining_sizes, parameters.selection.retrain)
+        with_C = self._sizes_between[-LAST_DOUBLINGS:] if parameters.estimates_loss_weight else []
         for size in self._sizes_between:
             yield Pursue(sizes(size))
             yield Refine(-(-parameters.refine // 2), grows=True)
-            if (
-                parameters.estimates_loss_weight
-                and size == self._sizes_between[-LAST_DOUBLINGS:][0]
-            ):
+            if [size] == with_C[:1]:
                 yield SetC()
             if is_sampled:
                 yield MoveTo("hard", size, grows=True)

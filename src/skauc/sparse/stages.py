@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -174,15 +174,13 @@ class Workspace:
         basis = Basis(self.plan.kernels, self._capacity, precision, n_linear, n_scales)
         return FitState(basis, np.zeros(n_linear), C=self.plan.parameters.first_loss_weight)
 
-    def resume(self, state: FitState, stages: Sequence[Stage]) -> FitState:
+    def resume(self, state: FitState) -> FitState:
         """Continue from the state of another fit: go to its rows, and put its columns there."""
         self.started -= state.seconds
         self.latest = state
         self.weigh(state.C)
         if state.moved is not None:
-            move = stages[state.moved]
-            assert isinstance(move, MoveTo)  # no other stage chooses rows
-            move.open(state, self)
+            MoveTo(*state.moved).open(state, self)
         state.basis.fill(self.engine)
         return state
 
@@ -264,8 +262,7 @@ class Workspace:
 
     def path(self, state: FitState, size: int | None = None) -> Path:
         """Return the path so far, with the last model as the one to keep unless told."""
-        size = max(state.models) if size is None else size
-        return Path(state.models, state.records, size)
+        return Path(state.models, state.records, max(state.models) if size is None else size)
 
 
 @dataclass(frozen=True)
@@ -361,7 +358,8 @@ class MoveTo:
         basis = state.basis.merged()
         basis.fill(work.engine)
         point = work.minimise(work.objective, state.weights, tol=DESCENT_TOL).point
-        return replace(state, basis=basis, weights=point.weights)
+        moved = self.rows, self.size
+        return replace(state, basis=basis, weights=point.weights, moved=moved)
 
     def open(self, state: FitState, work: Workspace) -> None:
         """Open an engine for the rows."""

@@ -17,15 +17,14 @@ class FitState:
     ``n_done`` is the number of finished stages; ``is_inside`` says that the next one has begun.
     ``is_grown`` says that the basis grows no more, because the pursuit was stopped or found no
     independent row. ``generation`` counts how often the centres have moved. ``C`` is that of the
-    next coefficients. ``moved`` is the number of the stage that chose the rows, None for the first
-    rows.
+    next coefficients. ``moved`` holds the rows and the size of the last `MoveTo`, None before it.
     """
 
     basis: Basis
     weights: np.ndarray
     C: float
     n_done: int = 0
-    moved: int | None = None
+    moved: tuple[str, int] | None = None
     is_inside: bool = False
     is_grown: bool = False
     generation: int = 0
