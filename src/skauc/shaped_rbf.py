@@ -178,15 +178,24 @@ def _dense_columns(
 
 
 def _by_differences(kernel: ShapedRBF, centred: CentredShapes, rows: np.ndarray) -> np.ndarray:
-    """Return the columns centre by centre: slow, for data in units that products cannot hold."""
-    moved = np.subtract(rows, centred.origin, dtype=np.float64)
+    """Return the columns from differences, for data in units that products cannot hold."""
     exponent = np.empty((len(rows), len(kernel.metric)))
-    for k, (centre, scales) in enumerate(zip(centred.centres, kernel.metric, strict=True)):
-        terms = (moved - centre) * scales
-        if kernel.is_ridge[k]:
-            terms = terms.sum(axis=1, keepdims=True)
-        exponent[:, k] = -np.einsum("ij,ij->i", terms, terms)
+    moved = np.subtract(rows, centred.origin, dtype=np.float64)
+    _fill_exponents(moved, centred.centres, kernel.metric, kernel.is_ridge, exponent)
     return np.exp(exponent, out=exponent)
+
+
+@compiled
+def _fill_exponents(rows, centres, metric, is_ridge, exponent):
+    """Write -|m * (x - z)|^2 for round centres, and -(m.(x - z))^2 for ridges."""
+    for k in range(len(metric)):
+        used = np.flatnonzero(metric[k])
+        for i in range(len(rows)):
+            total = 0.0
+            for j in used:
+                term = (rows[i, j] - centres[k, j]) * metric[k, j]
+                total += term if is_ridge[k] else term * term
+            exponent[i, k] = -total * total if is_ridge[k] else -total
 
 
 def _sparse_columns(kernel: ShapedRBF, centres: sparse.csr_array, dtype) -> KernelColumns:

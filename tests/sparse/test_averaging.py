@@ -13,9 +13,7 @@ from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.exceptions import InvalidParameterError
 from skauc.model import weighted_sum
 from skauc.report import make_report_content, render_report
-from skauc.sparse.averaging import DECAY, LEAST_WEIGHT, N_NEAR, level_settings, shares
-from skauc.sparse.scoring import Tested as Found
-from skauc.sparse.search import MOST_BEHIND, Scores
+from skauc.sparse.averaging import DECAY, LEAST_WEIGHT, N_NEAR, shares
 from skauc.sparse.settings import Setting
 
 X, y = make_classification(240, 5, flip_y=0.2, class_sep=0.5, random_state=0)
@@ -74,47 +72,6 @@ def test_a_sum_of_models_of_sparse_rows(refine):
 # -- which settings ---------------------------------------------------------------------------
 
 
-def make_scores(*named):
-    """Scores on two folds of settings with a C, a size and a scaling."""
-    found = {}
-    for C, n_basis, scaling, auc in named:
-        setting = Setting(scaling, 1.0, False, 0, C, n_basis)
-        found[setting] = {fold: Found(auc, np.zeros(2)) for fold in range(2)}
-    return Scores(found)
-
-
-def averaged_cs(scores, n_basis):
-    return [s.C for s in level_settings(scores, next(iter(scores.by_setting)), n_basis)]
-
-
-def test_settings_are_averaged_in_the_order_of_their_scores_while_there_is_room():
-    scores = make_scores((1.0, 8, None, 0.9), (2.0, 8, None, 0.898), (3.0, 32, None, 0.899))
-    assert averaged_cs(scores, 96) == [1.0, 3.0, 2.0]
-    assert averaged_cs(scores, 80) == [1.0, 3.0]
-    assert averaged_cs(scores, 79) == [1.0, 2.0]
-    assert averaged_cs(scores, 16) == averaged_cs(scores, 8) == [1.0]
-
-
-def test_settings_with_another_map_or_far_behind_are_left_out():
-    scores = make_scores((1.0, 8, None, 0.9), (2.0, 8, "rank", 0.9), (3.0, 8, None, 0.8969))
-    assert averaged_cs(scores, 64) == [1.0]
-
-
-@pytest.mark.parametrize(
-    ("refine", "aucs", "expected"),
-    [(0, (0.9, 0.899), [8]), (10, (0.9, 0.899), [8, 16]), (10, (0.9, 0.9), [8])],
-)
-def test_a_model_is_not_averaged_with_a_part_of_itself(refine, aucs, expected):
-    """Centres that are not refined, and fits that found no more rows, are the same at each size."""
-    settings = [Setting(None, 1.0, False, refine, 1.0, size) for size in (8, 16)]
-    found = {
-        setting: {fold: Found(auc, np.zeros(2)) for fold in range(2)}
-        for setting, auc in zip(settings, aucs, strict=True)
-    }
-    averaged = level_settings(Scores(found), settings[0], 64)
-    assert [setting.n_basis for setting in averaged] == expected
-
-
 def test_settings_of_constant_scores_have_no_share():
     """The weighted mean of equal numbers can differ from them by rounding."""
     weights = np.random.default_rng(0).random(len(y)) + 0.1
@@ -125,11 +82,6 @@ def test_settings_of_constant_scores_have_no_share():
     )
     assert shares(search, None, dict.fromkeys(settings, 1.0)) == {settings[0]: 1.0}
     assert shares(search, None, dict.fromkeys(settings[::-1], 1.0)) == {settings[1]: 1.0}
-
-
-def test_no_more_than_four_are_averaged():
-    scores = make_scores(*((float(C), 4, None, 0.9) for C in range(1, 9)))
-    assert averaged_cs(scores, 64) == [1.0, 2.0, 3.0, 4.0]
 
 
 # -- the search -------------------------------------------------------------------------------
@@ -156,12 +108,10 @@ def test_few_rows_of_a_class_average_cs_around_the_best_one(averaged):
     assert means[-1] >= means[0] - np.log(1 / LEAST_WEIGHT) * DECAY * (1 - means[0])
 
 
-def test_more_rows_average_settings_that_are_level():
+def test_more_rows_of_a_class_are_not_averaged():
     rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=1)
-    model = SparseKernelAUCCV(cv=3, shapes="round", random_state=0).fit(rows, labels)
-    means = mean_scores(model)
-    assert len(means) > 1
-    assert means.min() >= means[0] - MOST_BEHIND * (1 - means[0])
+    model = SparseKernelAUCCV(cv=2, shapes="round", random_state=0).fit(rows, labels)
+    assert model.averaged_params_ == [model.best_params_]
 
 
 @pytest.mark.parametrize("parameters", [{"Cs": [0.5]}, {"Cs": [0.5], "ensemble": False}])
@@ -240,13 +190,6 @@ def test_an_average_can_be_left_out():
 def test_a_small_model_or_one_in_a_hurry_is_not_averaged(parameters):
     model = SparseKernelAUCCV(**SMALL, **parameters).fit(X, y)
     assert model.averaged_params_ == [model.best_params_]
-
-
-def test_many_rows_are_fitted_once():
-    rows, labels = make_classification(8_001, 4, flip_y=0.3, random_state=0)
-    small = {"Cs": [0.5, 1.0], "n_basis": 8, "scaling": None, "effort": "quick", "random_state": 0}
-    model = SparseKernelAUCCV(**small).fit(rows, labels)
-    assert len(model.averaged_params_) == 1
 
 
 @pytest.mark.parametrize("history", [False, True])

@@ -10,14 +10,14 @@ from sklearn.datasets import make_classification, make_moons
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.grid import effort_of
+from skauc.sparse.grid import LADDER
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import score_job
 from skauc.sparse.search import (
-    CLEAR_LEAD,
     Scores,
     Search,
     best_mean,
+    best_size,
     choose,
     corrected_mean,
     smallest,
@@ -81,7 +81,7 @@ def test_sizes_beyond_the_distinct_rows_have_the_score_of_the_last():
 
 def test_scores_are_values():
     setting = Setting(None, 1.0, False, 0, 1.0, 4)
-    first, second = (Found(auc, np.zeros(3)) for auc in (0.5, 0.7))
+    first, second = (Found(auc, np.zeros(3), 1.0) for auc in (0.5, 0.7))
     one = Scores({}).plus(0, {setting: first})
     two = one.plus(1, {setting: second})
     assert one.by_setting == {setting: {0: first}}
@@ -91,19 +91,48 @@ def test_scores_are_values():
     assert Scores({}).best_so_far() is None
 
 
-@pytest.mark.parametrize(("auc", "is_eligible"), [(0.903, False), (0.905, True)])
-def test_with_few_rows_another_structure_must_be_clearly_better(auc, is_eligible):
-    usual = Setting("normal", 1.0, False, 0, 1.0, 4)
-    same, other = replace(usual, C=2.0, n_basis=8), replace(usual, scaling=None)
-    aucs = {usual: 0.9, same: 0.89, other: auc}
-    scores = Scores({s: {0: Found(aucs[s], np.zeros(3))} for s in aucs})
+def make_search(usual):
     unused = dict.fromkeys(("base", "rows", "folds", "seed", "n_jobs", "n_kept", "metric"))
-    search = Search(**unused, usual=usual, watch=None, expect=None)
-    assert set(search.eligible(scores)) == {usual, same, *([other] if is_eligible else [])}
-    assert set(replace(search, usual=None).eligible(scores)) == set(aucs)
-    assert set(replace(search, usual=replace(usual, gamma=2.0)).eligible(scores)) == set(aucs)
-    chosen, _ = choose(search, scores, "best")
-    assert chosen == (other if is_eligible else usual)
+    return Search(**unused, usual=usual, has_few_of_class=False, watch=None, expect=None)
+
+
+def on_two_folds(aucs):
+    """Scores of settings with their AUCs on two folds."""
+    return Scores(
+        {
+            setting: {fold: Found(auc, np.zeros(3), 1.0) for fold, auc in enumerate(each)}
+            for setting, each in aucs.items()
+        }
+    )
+
+
+@pytest.mark.parametrize(("aucs", "is_better"), [((0.89, 0.93), False), ((0.91, 0.93), True)])
+def test_another_setting_must_be_better_by_a_standard_error(aucs, is_better):
+    """The differences to the usual setting are -.01 and .03, or .01 and .03."""
+    usual = Setting("normal", 1.0, False, 0, "auto", 8)
+    other = replace(usual, scaling=None)
+    luckiest_size = usual.of_size(4)
+    scores = on_two_folds({usual: (0.9, 0.9), luckiest_size: (1.0, 1.0), other: aucs})
+    search = make_search(usual)
+    assert search.best(scores) == (other if is_better else usual)
+    chosen, score = choose(search, scores, "best")
+    assert chosen == (other if is_better else luckiest_size)
+    # Only a choice among settings is optimistic: the best of each fold has an AUC of 1 here.
+    mean = np.mean(aucs) if is_better else 1.0
+    assert score == pytest.approx(mean - (1 - mean))
+
+
+def test_a_setting_on_fewer_folds_is_not_chosen():
+    usual = Setting("normal", 1.0, False, 0, "auto", 8)
+    scores = on_two_folds({usual: (0.9, 0.9), replace(usual, scaling=None): (1.0,)})
+    assert make_search(usual).best(scores) == usual
+
+
+def test_the_c_of_a_setting_is_the_geometric_mean_of_the_estimates():
+    usual = Setting("normal", 1.0, False, 0, "auto", 8)
+    found = {fold: Found(0.5, np.zeros(3), C) for fold, C in enumerate((0.1, 10.0))}
+    scores = Scores({usual: found})
+    assert make_search(usual).estimated_c(usual, scores) == pytest.approx(1.0)
 
 
 class Watcher:
@@ -138,7 +167,8 @@ def test_progress_has_a_total_what_is_tried_and_the_best_auc():
     assert totals[0] < 2 * len(progress)
     assert all(0 < seen.best_auc <= 1 for seen in progress)
     tried = " ".join(seen.trying for seen in progress)
-    assert "C: scaling='normal', gamma=0.5, linear term, refine=10" in tried
+    assert "usual: scaling='normal', gamma=0.5, C=10.0, linear term, refine=10" in tried
+    assert "C: scaling='normal', gamma=0.5, C=1.0, linear term, refine=10" in tried
     assert "structure: scaling=None" in tried
     assert progress[-1].trying == "refit to all rows"
     assert not hasattr(model, "search_progress_")
@@ -150,7 +180,7 @@ def test_verbose_prints_a_line_per_fit(capsys):
     assert capsys.readouterr().out == ""
     SparseKernelAUCCV(**small, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("[SparseKernelAUCCV] 1 of 3 fits: C: scaling=None, gamma=")
+    assert lines[0].startswith("[SparseKernelAUCCV] 1 of 3 fits: usual: scaling=None, gamma=")
     assert "; best AUC 0." in lines[0]
     assert lines[-1].startswith("[SparseKernelAUCCV] 3 of 3 fits: refit to all rows; best AUC 0.")
 
@@ -186,6 +216,12 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
         assert best_mean(make_scores(by_size)).n_basis == 8
 
 
+def test_the_best_size_is_the_better_one_of_the_two_largest():
+    for larger, expected in ((0.9, 16), (0.8, 8)):
+        scores = make_scores({4: [0.95], 8: [0.85], 16: [larger]})
+        assert best_size(scores).n_basis == expected
+
+
 def test_the_score_is_corrected_by_what_the_best_of_each_fold_gains():
     scores = make_scores({4: [0.8, 0.6], 8: [0.7, 0.9]})
     chosen = best_mean(scores)
@@ -207,12 +243,13 @@ def test_random_labels_are_not_ranked():
 # -- effort and time --------------------------------------------------------------------------
 
 
-def test_a_quick_search_tries_three_cs_and_nothing_else():
+def test_a_quick_search_scores_the_usual_setting_and_nothing_else():
     model = SparseKernelAUCCV(n_basis=4, effort="quick", random_state=0).fit(X, y)
     results = model.cv_results_
     assert model.n_splits_ == 3
-    assert set(results["param_C"]) == {0.1, 0.5, 5.0}
-    for name in ("scaling", "gamma", "linear_term", "rotate", "refine"):
+    assert model.best_params_["C"] == "auto"
+    assert model.best_score_ == results["mean_test_score"].max()
+    for name in ("C", "scaling", "gamma", "linear_term", "rotate", "refine"):
         assert len(set(results[f"param_{name}"])) == 1
     assert model.score(X, y) > 0.9
 
@@ -222,7 +259,7 @@ def test_a_tiny_time_limit_gives_the_model_of_the_first_fit(n_jobs):
     model = SparseKernelAUCCV(n_basis=4, time_limit=1e-9, n_jobs=n_jobs, random_state=0).fit(X, y)
     scores = [model.cv_results_[f"split{fold}_test_score"] for fold in range(model.n_splits_)]
     assert_array_equal((~np.isnan(scores)).sum(axis=0), 1)
-    assert model.best_params_["C"] == 0.02
+    assert model.best_params_["C"] == "auto"
     assert model.n_basis_ == 4
     assert model.score(X, y) > 0.9
 
@@ -233,7 +270,7 @@ def test_no_fit_begins_after_the_time_limit(monkeypatch):
 
     def score(base, rows, fold, job, *others):
         begun.append(job)
-        if len(begun) == 7:
+        if len(begun) == 7:  # the usual setting and another C on three folds each, and one more
             monkeypatch.setattr(Search, "is_over", lambda search: True)
         return score_job(base, rows, fold, job, *others)
 
@@ -241,7 +278,6 @@ def test_no_fit_begins_after_the_time_limit(monkeypatch):
     watcher = Watcher()
     small = {"Cs": [1.0, 2.0], "n_basis": 4, "cv": 3, "refine": False, "n_jobs": 1}
     model = SparseKernelAUCCV(**small, random_state=0).set_callbacks(watcher).fit(X, y)
-    # Two Cs on three folds, one structure on a fold, and the last fit.
     assert len(begun) == 7
     assert [seen.n_done for seen in watcher.seen] == list(range(1, 9))
     assert watcher.seen[-1].n_tasks == 8
@@ -262,36 +298,54 @@ def test_bad_size_effort_and_time(parameters, message):
 
 
 def test_shapes_are_tried_if_both_classes_have_rows_enough():
-    few, many = (
-        make_moons(300, noise=0.3, random_state=0),
-        make_moons(400, noise=0.3, random_state=0),
-    )
     small = {**SMALL, "n_basis": 2, "cv": 2, "shapes": "auto", "random_state": 0}
     tried = (
-        SparseKernelAUCCV(**small).fit(*rows).cv_results_["param_shapes"] for rows in (few, many)
+        SparseKernelAUCCV(**small)
+        .fit(*make_moons(n_rows, noise=0.3, random_state=0))
+        .cv_results_["param_shapes"]
+        for n_rows in (38, 300, 400)
     )
-    assert [set(shapes) for shapes in tried] == [{"round"}, {"round", "local", "ridge"}]
+    expected = [{"round"}, {"round", "ridge"}, {"round", "local", "ridge"}]
+    assert [set(shapes) for shapes in tried] == expected
 
 
-def test_cs_beyond_the_usual_ones_are_tried_while_the_best_is_at_an_end():
-    """Scales in balance are a rule without noise, which asks for a large C."""
+def sums_in_balance():
+    """Scales in balance: a rule without noise, for which a product is compared with another."""
     rows = np.array(list(product(range(1, 6), repeat=4)))
-    in_balance = rows[:, 0] * rows[:, 1] == rows[:, 2] * rows[:, 3]
-    small = {"n_basis": 8, "cv": 2, "scaling": None, "linear_term": True, "random_state": 0}
-    results = SparseKernelAUCCV(**small).fit(rows, in_balance).cv_results_
-    usual, Cs = effort_of("default", (49, 576)).Cs, results["param_C"]
-    assert {62.5, 312.5} <= set(Cs) - set(usual)
-    aucs = [results["mean_test_score"][Cs == C].max() for C in (2.5, 12.5)]
-    assert aucs[1] - aucs[0] > CLEAR_LEAD * (1 - aucs[0])
+    return rows, rows[:, 0] * rows[:, 1] == rows[:, 2] * rows[:, 3]
 
 
-def test_with_few_rows_no_c_is_tried_beyond_an_end_that_is_not_clearly_the_best():
-    rows, labels = make_classification(200, 4, flip_y=0.4, random_state=0)
-    search = SparseKernelAUCCV(n_basis=8, cv=2, random_state=0).fit(rows, labels)
-    assert set(search.cv_results_["param_C"]) == set(effort_of("default", (100, 100)).Cs)
+def test_cs_are_tried_while_they_get_better():
+    """A small difference between two features that vary together asks for a large C."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 1)) + 0.1 * rng.normal(size=(400, 4))
+    small = {"n_basis": 4, "cv": 2, "scaling": None, "shapes": "round", "ensemble": False}
+    search = SparseKernelAUCCV(**small, random_state=0).fit(rows, rows[:, 0] > rows[:, 1])
+    # The estimate is at its upper limit, 10. The Cs next to it come first.
+    assert set(search.cv_results_["param_C"]) == {"auto", 2.5, *LADDER[6:]}
+    assert search.best_params_["C"] == LADDER[-1]
 
 
-def test_given_cs_are_not_extended():
-    grid = SearchGrid((), (1.0, 2.0), (1.0, 2.0))
-    assert grid.beyond(2.0, {1.0, 2.0}) is None
-    assert grid.near(2.0) == [1.0]
+def test_ridges_go_on_only_if_a_small_model_is_better_than_the_usual_one():
+    small = {"n_basis": 16, "cv": 3, "linear_term": True, "ensemble": False, "random_state": 0}
+    searches = [
+        SparseKernelAUCCV(**small).fit(*data)
+        for data in (sums_in_balance(), make_classification(300, 4, flip_y=0.3, random_state=0))
+    ]
+    sizes = [
+        set(search.cv_results_["param_n_basis"][search.cv_results_["param_shapes"] == "ridge"])
+        for search in searches
+    ]
+    assert [max(each) for each in sizes] == [16, 4]
+    assert searches[0].best_params_["shapes"] == "ridge"
+    assert searches[1].best_params_["shapes"] == "round"
+
+
+def test_neighbours_on_the_ladder():
+    grid = SearchGrid((), (0.1, 0.5, 2.5, 12.5))
+    assert grid.nearest(0.7) == 0.5
+    assert grid.others(0.7) == [0.1, 2.5]
+    assert grid.others(100.0) == [2.5]
+    assert grid.around(0.7, 2) == (0.1, 0.5, 2.5, 12.5)
+    assert replace(grid, tries_all=True).others(0.5) == [0.1, 2.5, 12.5]
+    assert SearchGrid((), ()).around(1.0, 2) == ()

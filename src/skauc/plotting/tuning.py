@@ -6,6 +6,7 @@ import numpy as np
 
 from skauc.plotting.axes import axes_to_draw_on, legend_above
 from skauc.plotting.fitted import unwrap_fitted
+from skauc.sparse.cv_results import rows_of_choice
 
 
 class TuningDisplay:
@@ -13,8 +14,8 @@ class TuningDisplay:
 
     Parameters
     ----------
-    Cs : ndarray of shape (n_Cs,)
-        Values of C in ascending order.
+    Cs : list of length n_Cs
+        Values of C in ascending order, after "auto" if it was tried.
     n_basis : ndarray of shape (n_sizes,)
         Numbers of centres in ascending order.
     auc : ndarray of shape (n_Cs, n_sizes)
@@ -71,8 +72,9 @@ class TuningDisplay:
             estimator, "cv_results_", "best_params_", example="SparseKernelAUCCV"
         ).classifier
         results, best = search.cv_results_, search.best_params_
-        shown = _rows_of_the_choice(results, best)
-        Cs, rows = np.unique(results["param_C"][shown], return_inverse=True)
+        shown = rows_of_choice(results, best, ("C", "n_basis"))
+        Cs = sorted(set(results["param_C"][shown]), key=_place)
+        rows = [Cs.index(C) for C in results["param_C"][shown]]
         sizes, columns = np.unique(results["param_n_basis"][shown], return_inverse=True)
         means = np.full((len(Cs), len(sizes)), np.nan)
         means[rows, columns] = results["mean_test_score"][shown]
@@ -98,8 +100,9 @@ class TuningDisplay:
         self.figure_ = ax.figure
         self.image_ = ax.pcolormesh(np.ma.masked_invalid(self.auc), **kwargs)
         ax.set_xticks(np.arange(len(self.n_basis)) + 0.5, [str(size) for size in self.n_basis])
-        ax.set_yticks(np.arange(len(self.Cs)) + 0.5, [f"{C:g}" for C in self.Cs])
-        row = int(np.argmin(np.abs(self.Cs - self.chosen[0])))
+        labels = [C if isinstance(C, str) else f"{C:g}" for C in self.Cs]
+        ax.set_yticks(np.arange(len(self.Cs)) + 0.5, labels)
+        row = list(self.Cs).index(self.chosen[0])
         column = int(np.argmin(np.abs(self.n_basis - self.chosen[1])))
         label = f"chosen (AUC = {self.auc[row, column]:.4f})"
         ax.plot(column + 0.5, row + 0.5, "w*", markersize=14, markeredgecolor="k", label=label)
@@ -109,15 +112,6 @@ class TuningDisplay:
         return self
 
 
-def _rows_of_the_choice(results: dict, best: dict) -> list[int]:
-    """Return the results with the chosen value of every parameter but C and n_basis."""
-    chosen = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in best.items()
-        if name not in ("C", "n_basis")
-    }
-    return [
-        row
-        for row in range(len(results["param_C"]))
-        if all(results[f"param_{name}"][row] == value for name, value in chosen.items())
-    ]
+def _place(C: float | str) -> float:
+    """Return where a C is on the axis: "auto" comes first."""
+    return 0.0 if isinstance(C, str) else C

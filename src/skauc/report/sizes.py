@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from skauc.metrics import auc_interval
 from skauc.report.missing import SEVERAL, Missing
 from skauc.report.rows import LabelledRows
+from skauc.sparse.cv_results import rows_of_choice
 from skauc.unwrapping import UnwrappedModel
 
 _SAMPLE_ROWS = 60_000
@@ -75,19 +76,7 @@ def _cross_validated(classifier) -> tuple[tuple[int, ...], tuple[float, ...]]:
     results = getattr(classifier, "cv_results_", None)
     if results is None:
         return (), ()
-    best = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in classifier.best_params_.items()
-    }
-    others = tuple(name for name in best if name != "n_basis" and f"param_{name}" in results)
-    settings = zip(
-        results["param_n_basis"],
-        results["mean_test_score"],
-        *(results[f"param_{name}"] for name in others),
-        strict=True,
-    )
-    wanted = tuple(best[name] for name in others)
-    by_size = sorted(
-        (int(n), float(auc)) for n, auc, *values in settings if tuple(values) == wanted
-    )
+    shown = rows_of_choice(results, classifier.best_params_, ("n_basis",))
+    sizes, means = results["param_n_basis"][shown], results["mean_test_score"][shown]
+    by_size = sorted((int(n), float(auc)) for n, auc in zip(sizes, means, strict=True))
     return tuple(n for n, _ in by_size), tuple(auc for _, auc in by_size)

@@ -1,12 +1,10 @@
 """The average of several settings of a search, which is one model again.
 
-Settings that are as good as the best one up to noise make different mistakes, so the mean of their
-scores ranks better than the best of them. If they see the rows through the same map of the
-features, a sum of their models is a model with the centres of all of them. An average has at most
-half of the centres that the search allows for a model, so that models remain small.
-
 If the rarer class has few rows, cross-validation cannot tell which C is the best. Small models of
 the Cs around the best one are averaged then, with weights that fall with their distance from it.
+They make different mistakes, so the mean of their scores ranks better than the best of them. They
+see the rows through the same map of the features, so their sum is a model with the centres of all
+of them. It has at most half of the centres that the search allows for a model.
 """
 
 from __future__ import annotations
@@ -21,12 +19,10 @@ from skauc.exceptions import FitInterruptedError
 from skauc.metrics.area import weighted_auc
 from skauc.model import Model, PathRecord, weighted_sum
 from skauc.sparse.scoring import SMALLEST_BASIS, Job
-from skauc.sparse.search import MOST_BEHIND, Scores, Search, corrected_mean
+from skauc.sparse.search import Scores, Search, corrected_mean
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
 
-# Most settings that are averaged.
-MOST_AVERAGED = 4
 # Cs on each side of the best one that may have a share. This and the numbers that follow were
 # chosen on development tables (docs/results/development.md), where all values nearby are as good.
 N_NEAR = 2
@@ -45,102 +41,75 @@ _STAGE = "average"
 
 
 def expected_jobs_of_average(search: Search, grid: SearchGrid) -> dict[str, int]:
-    """Return the largest number of jobs that it takes to find the settings to average."""
-    n_others = min(2 * N_NEAR, len(grid.ladder) - 1)
-    return {_STAGE: n_others * len(search.folds)} if _averages_neighbours(search, grid) else {}
+    """Return the usual number of jobs that it takes to find the settings to average."""
+    n_settings = min(2 * N_NEAR + 1, len(grid.ladder))
+    return {_STAGE: n_settings * len(search.folds)} if _has_room(grid) else {}
 
 
-def averaged_settings(
-    search: Search, grid: SearchGrid, chosen: Setting, scores: Scores
-) -> dict[Setting, float]:
+def averaged_settings(search: Search, grid: SearchGrid, scores: Scores) -> dict[Setting, float]:
     """Return the settings to average with their weights, the best one first.
 
-    It may take more jobs of the search. All settings have the map of the features of the chosen
-    one, and at most half of the centres of the grid together.
+    They have the best structure, few centres, and Cs around the one that was estimated; at most
+    half of the centres of the grid together. There are none if models of few centres are far
+    behind.
     """
-    if _averages_neighbours(search, grid):
-        settings = _settings_around(search, grid, chosen, scores)
-        if len(settings) > 1:
-            return settings
-    return dict.fromkeys(level_settings(scores, chosen, grid.n_basis), 1.0)
-
-
-def _averages_neighbours(search: Search, grid: SearchGrid) -> bool:
-    """Tell whether small models of several Cs may be averaged."""
-    has_room = grid.n_basis >= SMALLEST_BASIS * min(SMALL_PARTS)
-    return search.has_few_of_class and has_room and len(grid.ladder) > 1
-
-
-def _settings_around(
-    search: Search, grid: SearchGrid, chosen: Setting, scores: Scores
-) -> dict[Setting, float]:
-    """Return the settings with Cs around the chosen one and few centres, and their weights.
-
-    There are none if models of few centres are far behind.
-    """
-    folds = range(len(search.folds))
-    by_setting = scores.on_first(len(folds))
-    if chosen not in by_setting:
+    best = search.best(scores)
+    small = _small_setting(grid, best, scores) if _has_room(grid) else None
+    if small is None or search.is_over():
         return {}
-    best = float(by_setting[chosen].mean())
-    least = best - MOST_LOST * abs(1 - best)
-    small = [replace(chosen, n_basis=grid.n_basis // part) for part in SMALL_PARTS]
-    good = [s for s in small if s in by_setting and by_setting[s].mean() >= least]
-    if not good:
-        return {}
-    settings = [replace(good[0], C=C) for C in grid.around(chosen.C, N_NEAR)]
+    Cs = grid.around(search.estimated_c(best, scores), N_NEAR)
+    settings, folds = [replace(small, C=C) for C in Cs], range(len(search.folds))
+    scores = _score_missing(search, settings, folds[: search.n_first], scores)
+    # The others have no weight, or next to none.
+    good = _by_weight(search, settings, scores)
+    scores = _score_missing(search, list(good), folds, scores)
+    weights = _by_weight(search, list(good), scores)
+    weights = _with_room(weights, grid.n_basis // 2)
+    return weights if len(weights) > 1 else {}
+
+
+def _has_room(grid: SearchGrid) -> bool:
+    """Tell whether there are several Cs, and centres enough for small models."""
+    return grid.n_basis >= SMALLEST_BASIS * min(SMALL_PARTS) and len(grid.ladder) > 1
+
+
+def _small_setting(grid: SearchGrid, best: Setting, scores: Scores) -> Setting | None:
+    """Return the best setting with few centres, or None if it is then far behind."""
+    by_setting = scores.on_first(scores.n_most)
+    mean = float(by_setting[best].mean())
+    least = mean - MOST_LOST * abs(1 - mean)
+    small = (best.of_size(grid.n_basis // part) for part in SMALL_PARTS)
+    return next((s for s in small if s in by_setting and by_setting[s].mean() >= least), None)
+
+
+def _score_missing(search: Search, settings: list[Setting], folds: range, scores: Scores) -> Scores:
+    """Score settings on those of the folds on which they are not scored yet."""
     known = scores.by_setting
     jobs = [Job(s, fold) for s in settings for fold in folds if fold not in known.get(s, {})]
-    by_setting = search.run(_STAGE, jobs, scores).on_first(len(folds))
-    return _by_weight({s: float(by_setting[s].mean()) for s in settings if s in by_setting}, grid)
+    return search.run(_STAGE, jobs, scores)
 
 
-def _by_weight(means: dict[Setting, float], grid: SearchGrid) -> dict[Setting, float]:
-    """Return the weights of settings with these means, the largest first; small ones are left out.
+def _by_weight(search: Search, settings: list[Setting], scores: Scores) -> dict[Setting, float]:
+    """Return the settings by weight, the largest first, without those of too small a weight.
 
-    Together the settings have at most half of the centres of the grid.
+    Weights follow from the mean on the folds that all of them were tried on.
     """
+    n_folds = len(search.folds)
+    while n_folds and not all(s in scores.on_first(n_folds) for s in settings):
+        n_folds -= 1
+    by_setting = scores.on_first(n_folds)
+    means = {s: float(by_setting[s].mean()) for s in settings} if n_folds else {}
     best = max(means.values(), default=0.0)
     unit = max(DECAY * abs(1 - best), np.finfo(np.float64).tiny)
-    weights: dict[Setting, float] = {}
-    n_left = grid.n_basis // 2
-    for setting in sorted(means, key=lambda s: -means[s]):
-        weight = float(np.exp((means[setting] - best) / unit))
-        if weight >= LEAST_WEIGHT and setting.n_basis <= n_left:
-            weights[setting] = weight
-            n_left -= setting.n_basis
-    return weights
+    weights = {s: float(np.exp((means[s] - best) / unit)) for s in means}
+    in_order = sorted(weights, key=lambda s: -weights[s])
+    return {s: weights[s] for s in in_order if weights[s] >= LEAST_WEIGHT}
 
 
-def level_settings(scores: Scores, chosen: Setting, n_basis: int) -> list[Setting]:
-    """Return the chosen setting and the next best ones, none of which is far behind.
-
-    All of them have the same map of the features and at most half of ``n_basis`` centres together.
-    Of two sizes of one fit, only one is taken if the smaller model is a part of the larger one.
-    """
-    by_setting = scores.on_first(scores.n_most)
-    best = float(by_setting[chosen].mean())
-    least, n_left = best - MOST_BEHIND * abs(1 - best), n_basis // 2 - chosen.n_basis
-    others = [s for s in by_setting if s != chosen and s.has_map_of(chosen)]
-    settings = [chosen]
-    for setting in sorted(others, key=lambda s: (-by_setting[s].mean(), s.n_basis)):
-        is_good = by_setting[setting].mean() >= least
-        has_room = setting.n_basis <= n_left and len(settings) < MOST_AVERAGED
-        if is_good and has_room and not any(_is_part(setting, s, by_setting) for s in settings):
-            settings.append(setting)
-            n_left -= setting.n_basis
-    return settings
-
-
-def _is_part(one: Setting, other: Setting, scores: dict[Setting, np.ndarray]) -> bool:
-    """Tell whether the larger model of two settings contains the smaller one, or is the same.
-
-    Centres that are not refined stay where they are. A fit that finds no more independent rows has
-    the same scores for all larger sizes.
-    """
-    if replace(one, n_basis=other.n_basis) != other:
-        return False
-    return not one.refine or np.array_equal(scores[one], scores[other])
+def _with_room(weights: dict[Setting, float], n_left: int) -> dict[Setting, float]:
+    """Return the first settings, as many as have no more centres together than there is room."""
+    n_settings = n_left // next((s.n_basis for s in weights), 1)
+    return dict(list(weights.items())[:n_settings])
 
 
 def shares(search: Search, scores: Scores, weights: dict[Setting, float]) -> dict[Setting, float]:
@@ -205,11 +174,10 @@ def average(
         joined = averaged_path(path, list(models.values()), list(factors.values()), search.rows)
     except KeyboardInterrupt as interrupt:
         raise FitInterruptedError(path) from interrupt
-    tried = scores.on_first(len(own))
-    if search.has_few_of_class:
-        # Only C was chosen. Structure and size are the usual ones, but for a clearly better one.
-        tried = {s: aucs for s, aucs in tried.items() if replace(s, C=chosen.C) == chosen}
-    corrected = corrected_mean(tried, own)
+    # Only C was chosen. Structure and size are the usual ones, but for a clearly better one.
+    tried = scores.on_first(len(own)).items()
+    same = {setting: aucs for setting, aucs in tried if replace(setting, C=chosen.C) == chosen}
+    corrected = corrected_mean(same, own)
     return Average(joined, factors, float(own.mean()), corrected)
 
 

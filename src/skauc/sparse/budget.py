@@ -73,6 +73,8 @@ def affordable(grid: SearchGrid, base: Parameters, rows: TrainingData) -> Search
     too; if these take too much memory, raise an error.
     """
     shape = rows.n_rows, rows.n_features
+    probed = tuple(s for s in grid.probed if not cost_of(s, base, *shape).is_too_much)
+    grid = replace(grid, probed=probed)
     costs = {setting: cost_of(setting, base, *shape) for setting in grid.settings}
     settings = tuple(s for s in grid.settings if not costs[s].is_too_much)
     if len(settings) == len(grid.settings):

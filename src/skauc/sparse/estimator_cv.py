@@ -38,6 +38,7 @@ from skauc.sparse.search import (
     choose,
     expected_jobs,
     run_search,
+    try_all_centres,
 )
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.state import Path
@@ -60,25 +61,24 @@ def _has_probabilities(search: SparseKernelAUCCV) -> bool:
 class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
-    Every setting is scored by its mean AUC over the folds, or by its mean partial AUC. The best
-    one, or an average of the best ones, is fitted to all rows. The scores of the test rows of the
-    folds also calibrate the probabilities of `predict_proba`.
+    Settings are scored by their mean AUC over the folds, or by their mean partial AUC. The usual
+    setting is kept unless another one is better by more than noise. It is fitted to all rows, or an
+    average of several Cs is. The scores of the test rows of the folds also calibrate the
+    probabilities of `predict_proba`.
 
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try; None tries 0.1, 0.5, 2.5, 12.5 and 62.5, or 0.02 to 12.5 if the rarer
-        class has fewer than 300 rows, and values beyond them if the best one is the first or the
-        last.
+        Values of C to try, all of them with the usual structure. None lets each fit estimate C
+        and tries a fifth and five times as much, and further values while they get better.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
         of numbers for several widths at once. None tries "scale" and, if both classes have at
         least 300 rows, 0.3 times as much.
     n_basis : int, default=64
-        Largest number of centres. Smaller sizes on the path are tried, too.
+        Largest number of centres. Half of it is tried, too.
     linear_term : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries True and, if both classes have at least 300 rows,
-        False.
+        As in `SparseKernelAUC`; "auto" tries True and False.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
@@ -86,24 +86,23 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" is False. With effort="thorough" it tries both for dense
         rows with up to ``n_basis`` features, so that axes take no more numbers than centres.
     shapes : {"auto", "round", "local", "ridge"}, default="auto"
-        As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to ``n_basis``
-        features, if both classes have at least 200 rows.
+        As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to 128 features.
+        "local" needs 200 rows of each class, and "ridge" 20; ridges are tried with few centres
+        first.
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
-        "best" takes the model with the best mean AUC. "small" takes the smallest one that loses no
-        more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
-        the other choice would have been.
+        "best" takes ``n_basis`` centres or half of them, whichever has the better mean AUC. "small"
+        takes the smallest size on the path that loses no more than one standard error and no more
+        than 5% of 1 - AUC. ``size_choices_`` tells what the other choice would have been.
     ensemble : bool, default=True
-        If True, average several models. If the rarer class has fewer than 300 rows, these are small
-        models of the best setting with the Cs around the best one, weighted by their scores.
-        Otherwise they are the best setting and up to three others that are about as good and see
-        the same features. The average is one model with the centres of all of them, at most half
-        of ``n_basis``. It is used with size="best" and rows in memory: up to 8,000, or with fewer
-        than 300 rows of the rarer class.
+        If True, and the rarer class has fewer than 300 rows, average small models of the best
+        structure with the Cs around the best one, weighted by their scores. The average is one
+        model with the centres of all of them, at most half of ``n_basis``. It is used with
+        size="best" and rows in memory, unless small models are far behind larger ones.
     effort : {"quick", "default", "thorough"}, default="default"
-        "quick" tries three Cs with the first scaling and width on three folds, and nothing else.
-        "thorough" tries more Cs, widths and scalings, and keeps more of them for all folds.
+        "quick" scores the usual setting on three folds, and tries nothing else.
+        "thorough" tries more widths and scalings, and keeps more of them for all folds.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best setting so far. Fits that are running
         then, and the last fit, are finished. No setting is averaged after that time.
@@ -140,8 +139,9 @@ class SparseKernelAUCCV(PathClassifier):
         The parameters that were chosen, as `SparseKernelAUC` takes them. Of an average, those of
         the model with the largest weight.
     best_score_ : float
-        Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
-        chosen the best (Tibshirani and Tibshirani, 2009). ``cv_results_`` has the mean itself.
+        Mean cross-validated AUC, or ``scoring``, of the model. If it is not the usual setting, it
+        is corrected for the optimism of having chosen the best (Tibshirani and Tibshirani, 2009).
+        ``cv_results_`` has the mean itself.
     size_choices_ : dict of str to dict
         For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``
         (that of the average, if there is one).
@@ -174,13 +174,14 @@ class SparseKernelAUCCV(PathClassifier):
 
     Notes
     -----
-    The search first tries every C with one structure: normal scores of the features, one width, the
-    linear term, and refinement. With the best C it then changes one thing at a time, and at the
-    end tries the neighbouring Cs with the best structure. In each of these rounds all settings are
-    compared on two folds, and the best two on all folds unless they are far behind. These models
-    have half of the centres at most. The best setting is then tried in full size. Folds of more
-    than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines centres on samples
-    of 32,000 rows instead of 4,000, with 40 steps instead of 10.
+    The usual setting has normal scores of the features, one width, the linear term, refinement, and
+    an estimated C. It is scored on all folds. Then other Cs are tried with it, and with the best C
+    one thing is changed at a time. All these settings are compared on two folds, and the best two
+    on all folds unless they are behind. Another setting than the usual one is chosen if its mean is
+    better by more than one standard error of the difference, fold by fold. Models have half of the
+    centres in this comparison, and the best setting is then tried in full size. Folds of more than
+    80,000 rows are sampled. With more than 8,000 rows, the last fit refines centres on samples of
+    32,000 rows instead of 4,000, with 40 steps instead of 10.
 
     The linear term has up to 256 dense columns, also for sparse rows, and refinement moves every
     coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
@@ -291,7 +292,7 @@ class SparseKernelAUCCV(PathClassifier):
             rows = read_training(self.engine, self, X, y, sample_weight)
             seed = _as_seed(self.random_state)
             counts = class_counts(rows)
-            effort, has_few_of_class = effort_of(self.effort, counts), min(counts) < FEW_OF_CLASS
+            effort = effort_of(self.effort, sum(counts))
             groups = check_groups(groups, rows.n_rows)
             folds = make_folds(rows, self.cv, groups, effort.n_folds, effort.n_repeats, seed)
             grid = search_grid(self, base, rows)
@@ -305,7 +306,8 @@ class SparseKernelAUCCV(PathClassifier):
                 n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
                 n_kept=effort.n_kept,
                 metric=make_metric(self.scoring, base),
-                usual=grid.settings[0] if has_few_of_class else None,
+                usual=grid.for_comparison().settings[0],
+                has_few_of_class=min(counts) < FEW_OF_CLASS,
                 watch=log.record,
                 expect=log.expect,
                 deadline=time.monotonic() + (self.time_limit or np.inf),
@@ -313,8 +315,7 @@ class SparseKernelAUCCV(PathClassifier):
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
             log.begin(self._expected_jobs(search, grid), report)
             try:
-                chosen, score = choose(search, run_search(search, grid), self.size)
-                settings = self._settings(search, grid, chosen, log)
+                settings, score = self._search(search, grid)
             except KeyboardInterrupt as interrupt:
                 found = log.scores.best_so_far()
                 if found is None:
@@ -325,7 +326,8 @@ class SparseKernelAUCCV(PathClassifier):
                 alone = {setting: 1.0}
                 path = self._refit(search, search.few_rows(), alone, score, as_tried, log)
                 raise FitInterruptedError(path) from interrupt
-            self._refit(search, rows, settings, score, self._last_effort(chosen, rows), log)
+            refinement = self._last_effort(next(iter(settings)), rows)
+            self._refit(search, rows, settings, score, refinement, log)
         return self
 
     @available_if(_has_probabilities)
@@ -455,24 +457,24 @@ class SparseKernelAUCCV(PathClassifier):
             on_step=log.watch_step,
         )
 
-    def _settings(
-        self, search: Search, grid: SearchGrid, chosen: Setting, log: SearchLog
-    ) -> dict[Setting, float]:
-        """Return the settings whose models are averaged with their weights, the best one first."""
-        if search.is_over() or not self._averages(search):
-            return {chosen: 1.0}
-        return averaged_settings(search, grid, chosen, log.scores)
+    def _search(self, search: Search, grid: SearchGrid) -> tuple[dict[Setting, float], float]:
+        """Return the settings to average, or the best one, with weights; and its score."""
+        scores = run_search(search, grid)
+        settings = averaged_settings(search, grid, scores) if self._averages(search) else {}
+        if not settings:
+            scores = try_all_centres(search, grid, scores)
+        chosen, score = choose(search, scores, self.size)
+        return settings or {chosen: 1.0}, score
 
     def _averages(self, search: Search) -> bool:
         """Tell whether settings are averaged."""
         rows = search.rows
         is_here = isinstance(rows, TrainingData) and rows.device is None
-        is_small = rows.n_rows <= MOST_REFINED_ROWS or search.has_few_of_class
-        return self.ensemble and self.size == "best" and is_here and is_small
+        return self.ensemble and self.size == "best" and is_here and search.has_few_of_class
 
     def _expected_jobs(self, search: Search, grid: SearchGrid) -> dict[str, int]:
-        expected = expected_jobs(search, grid)
-        return expected | (expected_jobs_of_average(search, grid) if self._averages(search) else {})
+        averaging = expected_jobs_of_average(search, grid) if self._averages(search) else {}
+        return expected_jobs(search, grid, is_averaged=bool(averaging)) | averaging
 
     def _last_effort(self, chosen: Setting, rows: TrainingData) -> tuple[Selection, int]:
         """Return on how many rows and with how many steps the last fit is refined."""

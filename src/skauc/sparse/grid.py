@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skauc.data.sampling import Counts, class_counts
+from skauc.data.sampling import class_counts
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES
 from skauc.exceptions import InvalidParameterError
@@ -37,15 +37,14 @@ if TYPE_CHECKING:
 class Effort:
     """How much a search tries.
 
-    ``further`` are tried while the best C is at an end of ``Cs``. ``gammas`` are multiples of
-    gamma="scale". ``changes`` tells whether other structures than the first one are tried.
-    ``rotations`` and ``linear_terms`` are the values of `rotate` and `linear_term`. ``n_kept``
-    settings of a round go on to all folds.
+    ``gammas`` are multiples of gamma="scale"; only the first one is tried if the rarer class has
+    fewer than ``enough_for_gammas`` rows. ``changes`` tells whether other structures than the usual
+    one, and other Cs than the estimated one, are tried. ``rotations`` and ``linear_terms`` are the
+    values of `rotate` and `linear_term`. ``n_kept`` settings of a round go on to all folds.
     """
 
-    Cs: tuple[float, ...]
-    further: tuple[float, ...] = ()
     gammas: tuple[float, ...] = (1.0,)
+    enough_for_gammas: int = 0
     scalings: tuple[str | None, ...] = ("normal",)
     rotations: tuple[bool, ...] = (False,)
     linear_terms: tuple[bool, ...] = (True, False)
@@ -55,57 +54,46 @@ class Effort:
     n_kept: int = 1
 
 
-_QUICK = Effort((0.1, 0.5, 5.0), changes=False, n_folds=3)
+# The Cs that may be tried beside the one that fits estimate.
+LADDER = (0.004, 0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5)
+
+_QUICK = Effort(changes=False, n_folds=3)
 _DEFAULT = Effort(
-    Cs=(0.1, 0.5, 2.5, 12.5, 62.5),
-    further=(0.004, 0.02, 312.5, 1562.5, 7812.5),
-    gammas=(1.0, 0.3),
-    scalings=("normal", None),
-    n_kept=2,
-)
-# If the rarer class has few rows, the best of many settings is the luckiest one.
-_DEFAULT_RARE = replace(
-    _DEFAULT,
-    Cs=(0.02, 0.1, 0.5, 2.5, 12.5),
-    further=(0.004, 62.5, 312.5, 1562.5, 7812.5),
-    gammas=(1.0,),
-    linear_terms=(True,),
+    gammas=(1.0, 0.3), enough_for_gammas=FEW_OF_CLASS, scalings=("normal", None), n_kept=2
 )
 _THOROUGH = replace(
     _DEFAULT,
     gammas=(1.0, 0.1, 0.3, 3.0),
+    enough_for_gammas=0,
     scalings=("normal", None, "rank"),
     rotations=(False, True),
     n_kept=4,
 )
-# The effort if the rarer class has few rows, the usual one, and the number of rows below which
-# folds are drawn twice: fits to few rows take little time, and a single set of folds misleads.
-EFFORTS = {
-    "quick": (_QUICK, _QUICK, 0),
-    "default": (_DEFAULT_RARE, _DEFAULT, 600),
-    "thorough": (_THOROUGH, _THOROUGH, 2_000),
-}
+# The effort, and the number of rows below which folds are drawn twice: fits to few rows take little
+# time, and a single set of folds misleads.
+EFFORTS = {"quick": (_QUICK, 0), "default": (_DEFAULT, 600), "thorough": (_THOROUGH, 2_000)}
 # Rows of the rarer class from which on centres of other shapes are tried. On the development tables
-# with fewer, ridges lose .04 of AUC and local centres gain nothing (docs/results/development.md).
-ENOUGH_FOR_SHAPES = 200
+# with fewer, local centres gain nothing. Ridges are better on few tables and take long, so a small
+# model is tried first, and they need fewer rows (docs/results/development.md).
+ENOUGH_FOR_SHAPES = {"local": 200, "ridge": 20}
+PROBED_SHAPE = "ridge"
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 128
 
 
-def effort_of(name: str, counts: Counts) -> Effort:
-    """Return how much a search of that effort tries on so many rows of each class."""
-    rare, usual, few_rows = EFFORTS[name]
-    effort = rare if min(counts) < FEW_OF_CLASS else usual
-    return replace(effort, n_repeats=2 if sum(counts) < few_rows else 1)
+def effort_of(name: str, n_rows: int) -> Effort:
+    """Return how much a search of that effort tries on so many rows."""
+    effort, few_rows = EFFORTS[name]
+    return replace(effort, n_repeats=2 if n_rows < few_rows else 1)
 
 
 def check_search(search: SparseKernelAUCCV) -> None:
     """Raise an error for an invalid parameter of a search."""
-    Cs = _DEFAULT.Cs if search.Cs is None else search.Cs
+    Cs = LADDER if search.Cs is None else search.Cs
     Cs = list(Cs) if is_sequence(Cs) else [Cs]
     if len(Cs) == 0:
         raise InvalidParameterError(
-            f"`Cs` must hold at least one value; got an empty sequence. Use None for {_DEFAULT.Cs}."
+            "`Cs` must hold at least one value; got an empty sequence. Use None to estimate C."
         )
     for C in Cs:
         check_positive("Cs", C, "Values from 0.1 to 100 are usual.")
@@ -139,8 +127,8 @@ def check_search(search: SparseKernelAUCCV) -> None:
 
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
-    effort = effort_of(search.effort, class_counts(rows))
-    Cs, ladder = _ladder(search, effort)
+    effort = effort_of(search.effort, sum(class_counts(rows)))
+    C, ladder = _first_and_other_cs(search, effort)
     scalings = _scalings(search.scaling, effort, rows)
     gammas = {
         scaling: _resolved_gammas(search.gammas, effort, scale(scaling, rows)[1])
@@ -153,7 +141,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         gamma=gammas[scalings[0]][0],
         linear_term=linear_terms[0],
         refine=n_steps(search.refine, "rbf", shapes[0]),
-        C=Cs[0],
+        C=C,
         n_basis=search.n_basis,
         rotate=rotations[0],
         shapes=shapes[0],
@@ -163,24 +151,32 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         changes += [] if base.focus.is_whole else [{"whole_curve": True}]
         changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
         changes += [{"rotate": rotate} for rotate in rotations[1:]]
-        changes += [
-            {"shapes": each, "refine": n_steps(search.refine, "rbf", each)} for each in shapes[1:]
-        ]
+        changes += [_shape_change(search, each) for each in shapes[1:] if each != PROBED_SHAPE]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
         changes += [{"linear_term": linear} for linear in linear_terms[1:]]
-    grid = SearchGrid(tuple(replace(first, **change) for change in changes), Cs, ladder)
+    probed = [_shape_change(search, each) for each in shapes[1:] if each == PROBED_SHAPE]
+    grid = SearchGrid(
+        settings=tuple(replace(first, **change) for change in changes),
+        ladder=ladder,
+        tries_all=search.Cs is not None,
+        probed=tuple(replace(first, **change) for change in probed if effort.changes),
+    )
     is_here = isinstance(rows, TrainingData) and rows.device is None
     return affordable(grid, base, rows) if is_here else grid
 
 
-def _ladder(
+def _first_and_other_cs(
     search: SparseKernelAUCCV, effort: Effort
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the Cs to try at first, and all Cs that may be tried."""
+) -> tuple[float | str, tuple[float, ...]]:
+    """Return the C with which structures are compared, and all Cs that may be tried."""
     if search.Cs is None:
-        return effort.Cs, tuple(sorted(effort.Cs + effort.further))
+        return "auto", LADDER if effort.changes else ()
     Cs = tuple(np.unique(np.atleast_1d(search.Cs)).tolist())
-    return Cs, Cs
+    return Cs[len(Cs) // 2], Cs
+
+
+def _shape_change(search: SparseKernelAUCCV, shapes: str) -> dict:
+    return {"shapes": shapes, "refine": n_steps(search.refine, "rbf", shapes)}
 
 
 def is_auto(value: Any) -> bool:
@@ -209,12 +205,13 @@ def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) ->
 
 
 def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:
-    """Return the shapes of centres to try; other ones need few features and many rows."""
+    """Return the shapes of centres to try; other ones need few features and rows enough."""
     if not is_auto(search.shapes):
         return (search.shapes,)
-    is_plain = rows.is_sparse or rows.n_features > MOST_SHAPED_FEATURES
-    is_plain = is_plain or min(class_counts(rows)) < ENOUGH_FOR_SHAPES
-    return ("round",) if is_plain or not search.refine else SHAPES
+    is_plain = rows.is_sparse or rows.n_features > MOST_SHAPED_FEATURES or not search.refine
+    n_rarer = min(class_counts(rows))
+    others = [] if is_plain else [s for s, n in ENOUGH_FOR_SHAPES.items() if n_rarer >= n]
+    return "round", *others
 
 
 def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float | tuple[float, ...]]:
@@ -222,4 +219,5 @@ def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float |
         resolved = [resolve_gammas(gamma, "rbf", rows) for gamma in gammas]
         return [tuple(map(float, g)) if len(g) > 1 else float(g[0]) for g in resolved]
     unit = float(resolve_gammas("scale", "rbf", rows)[0])
-    return [multiple * unit for multiple in effort.gammas]
+    is_enough = min(class_counts(rows)) >= effort.enough_for_gammas
+    return [multiple * unit for multiple in (effort.gammas if is_enough else effort.gammas[:1])]

@@ -42,10 +42,14 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """What the test rows of a fold say of a setting: the metric, and the scores of the rows."""
+    """What the test rows of a fold say of a setting: the metric, and the scores of the rows.
+
+    ``C`` is that of the coefficients.
+    """
 
     metric: float
     scores: np.ndarray
+    C: float
 
 
 def go_on() -> None:
@@ -97,7 +101,8 @@ def score_job(
         if record.n_basis in sizes or record.n_basis == last:
             scores = record.model.scores(test.X)
             value = metric(scores, test.positive, test.weights)
-            found[record.n_basis] = Tested(value, scores.astype(np.float32))
+            assert record.C is not None  # only an average has none
+            found[record.n_basis] = Tested(value, scores.astype(np.float32), record.C)
     found |= {size: found[last] for size in sizes if size > last}
     return {replace(setting, n_basis=size): tested for size, tested in found.items()}
 

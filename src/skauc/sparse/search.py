@@ -1,15 +1,16 @@
 """The search of `SparseKernelAUCCV`: a few strong settings, compared on folds.
 
-The search starts from one structure, the default of `SparseKernelAUC` with normal scores, and goes
+Fits estimate C themselves, so the usual setting, the default of `SparseKernelAUC` with normal
+scores, is a strong one. The search scores it on all folds, and goes
 
-- "C": try every C with it, and Cs beyond them while the best one is at an end,
-- "structure": change one thing at a time, with the best C: scaling, axes, width, linear term,
-- "C again": try the neighbouring Cs with the best structure, if it is another one,
-- "size": try the best setting with all centres, if it had as many as the rounds before allow.
+- "C": try the Cs next to the one that was estimated, and go on while they get better,
+- "structure": change one thing at a time: scaling, axes, shapes, width, linear term,
+- "size": try the best setting with all centres; up to here, models have half of them at most.
 
-In each round all settings are scored on the first folds, and the best of them on the other folds. A
-fit scores all sizes on its path. Up to the last round, models have half of the centres at most,
-which is enough to tell settings apart.
+In each round all settings are scored on the first folds, and the best of them on the other folds
+unless they are behind. A fit scores all sizes on its path. Another setting than the usual one is
+chosen if its mean is better by more than one standard error of the difference, fold by fold: of
+many settings that are equally good, the best one is only the luckiest.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ from skauc.data.training import TrainingData
 from skauc.feature_map import FeatureMap
 from skauc.sparse.folds import Fold, RowFold
 from skauc.sparse.plan import Parameters
-from skauc.sparse.scoring import Job, Metric, Tested, score_job
+from skauc.sparse.scoring import SMALLEST_BASIS, Job, Metric, Tested, score_job
 from skauc.sparse.settings import SearchGrid, Setting
 
 # Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
-# Settings that are behind the best by more than this part of 1 - AUC are given up after these
-# folds, and are not averaged with it.
-MOST_BEHIND = 0.03
+# Settings that are behind the best one so far by more than this part of 1 - AUC on these folds are
+# given up.
+MOST_BEHIND = 0.01
+# Structures that are good on few tables and take long are tried with this part of the centres
+# first.
+PROBED_PART = 4
 # With fewer rows of the rarer class than this, fewer settings are tried, and Cs are averaged.
 FEW_OF_CLASS = 300
-# With so few rows, another structure than the first one and a C at an end of the grid beyond which
-# others are tried must be better by this part of 1 - AUC.
-CLEAR_LEAD = 0.04
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
 # Rows from which on threads pay: fits to fewer rows are short calls that wait for Python's lock.
@@ -97,9 +98,9 @@ class Scores:
             "std_test_score": np.nanstd(splits, axis=1),
             "rank_test_score": rankdata(-means, method="min").astype(np.int32),
         }
-        for name in ("scaling", "C", "linear_term", "rotate", "shapes", "whole_curve", "n_basis"):
+        for name in ("scaling", "linear_term", "rotate", "shapes", "whole_curve", "n_basis"):
             results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
-        for name in ("gamma", "refine"):
+        for name in ("C", "gamma", "refine"):
             values = np.empty(len(settings), dtype=object)
             values[:] = [getattr(setting, name) for setting in settings]
             results[f"param_{name}"] = values
@@ -122,8 +123,8 @@ NO_SCORES = Scores({})
 class Search:
     """The rows and folds that settings are scored on, and how.
 
-    Of the settings of a round, ``n_kept`` are tried on all folds. If the rarer class has few rows,
-    the structure of ``usual`` is kept unless another one is clearly better; otherwise it is None.
+    Of the settings of a round, ``n_kept`` are tried on all folds. ``usual`` is the setting that is
+    kept unless another one is better; it has the size at which settings are compared.
     ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before the
     jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the first.
     """
@@ -135,7 +136,8 @@ class Search:
     n_jobs: int | None
     n_kept: int
     metric: Metric
-    usual: Setting | None
+    usual: Setting
+    has_few_of_class: bool
     watch: Callable[[str, Job, Scores], None]
     expect: Callable[[str, int], None]
     deadline: float = np.inf
@@ -148,22 +150,16 @@ class Search:
         """Number of folds that decide what is tried further: a third of them, at least two."""
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
 
-    @property
-    def has_few_of_class(self) -> bool:
-        """Whether the rarer class has few rows."""
-        return self.usual is not None
+    def best(self, scores: Scores) -> Setting:
+        """Return the best of the settings that are compared, the usual one unless it is worse."""
+        size, by_setting = self.usual.n_basis, scores.on_first(scores.n_most)
+        compared = {s: by for s, by in by_setting.items() if s.n_basis == size}
+        return best_unless_level(compared, self.usual)
 
-    def eligible(self, scores: Scores) -> dict[Setting, np.ndarray]:
-        """Return the settings tried on the most folds that may be chosen, with their metric.
-
-        They have the usual structure, unless another one is clearly better.
-        """
-        by_setting = scores.on_first(scores.n_most)
-        usual = self.usual
-        own = {s: by for s, by in by_setting.items() if usual and s.has_structure_of(usual)}
-        if not own:
-            return by_setting
-        return by_setting if is_clearly_better(by_setting, own) else own
+    def estimated_c(self, setting: Setting, scores: Scores) -> float:
+        """Return the C of a setting, the geometric mean over the folds if fits estimate it."""
+        Cs = [tested.C for tested in scores.by_setting[setting].values()]
+        return float(np.exp(np.mean(np.log(Cs))))
 
     @property
     def _is_sampled(self) -> bool:
@@ -259,101 +255,86 @@ class Search:
 
 
 def run_search(search: Search, grid: SearchGrid) -> Scores:
-    """Compare the settings of the grid by smaller models, and try the best one in full size."""
-    small = grid.for_comparison()
-    scores = _compare_structures(search, small)
-    if search.is_over():
-        return scores
-    best = _best(search, scores)
-    if best.n_basis == small.n_basis < grid.n_basis:
-        larger = replace(best, n_basis=grid.n_basis)
-        scores = compare_settings(search, "size", [larger], scores)
+    """Compare the usual setting with other Cs and other structures, by smaller models."""
+    scores = search.run("usual", _jobs([search.usual], range(len(search.folds))), NO_SCORES)
+    if not search.is_over() and grid.ladder:
+        scores = _compare_cs(search, grid, scores)
+    if not search.is_over():
+        scores = _compare_structures(search, grid, scores)
     return scores
 
 
-def _compare_structures(search: Search, grid: SearchGrid) -> Scores:
-    """Try all Cs with the first structure, the other structures, and the Cs near the best."""
-    first = grid.settings[0]
-    scores = compare_settings(search, "C", [replace(first, C=C) for C in grid.Cs], NO_SCORES)
-    scores = _search_further(search, grid, scores)
-    if search.is_over():
+def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
+    """Try the best setting in full size."""
+    if search.is_over() or search.usual.n_basis == grid.n_basis:
         return scores
-    best = _best(search, scores)
-    others = [replace(setting, C=best.C) for setting in grid.settings[1:]]
-    scores = compare_settings(search, "structure", others, scores)
-    if search.is_over():
-        return scores
-    best = _best(search, scores)
-    if not best.has_structure_of(first):
-        again = [replace(best, C=C, n_basis=first.n_basis) for C in grid.near(best.C)]
-        scores = compare_settings(search, "C again", again, scores)
-    return scores
+    larger = search.best(scores).of_size(grid.n_basis)
+    return search.run("size", _jobs([larger], range(len(search.folds))), scores)
 
 
-def _search_further(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
-    """Try Cs beyond those of the grid while the best one is at an end."""
-    tried = set(grid.Cs)
+def _compare_cs(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
+    """Try other Cs with the usual structure: all that were asked for, or those that get better."""
+    usual = leading = search.usual
+    tried = {grid.nearest(search.estimated_c(usual, scores))}
     while not search.is_over():
-        best = _best(search, scores)
-        C = grid.beyond(best.C, tried)
-        if C is None or not _is_worth_going_on(search, scores, best.C):
+        Cs = set(grid.others(search.estimated_c(leading, scores))) - tried
+        tried |= Cs
+        settings = [replace(usual, C=C) for C in sorted(Cs)]
+        scores = compare_settings(search, "C", settings, scores)
+        before, known = leading, scores.on_first(search.n_first)
+        leading = best_mean({s: by for s, by in known.items() if replace(s, C=usual.C) == usual})
+        if leading == before:
             break
-        tried.add(C)
-        further = replace(grid.settings[0], C=C)
-        scores = compare_settings(search, "C", [further], scores)
     return scores
 
 
-def _is_worth_going_on(search: Search, scores: Scores, end: float) -> bool:
-    """Tell whether to try Cs beyond an end: with few rows, if it is clearly the best one."""
-    by_setting = search.eligible(scores)
-    others = {setting: by for setting, by in by_setting.items() if end != setting.C}
-    return not (search.has_few_of_class and others) or is_clearly_better(by_setting, others)
+def _compare_structures(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
+    """Try other structures with the best C, some of them only if a small model is better."""
+    best = search.best(scores)
+    size = max(best.n_basis // PROBED_PART, min(best.n_basis, SMALLEST_BASIS))
+    probes = [replace(s, C=best.C, n_basis=size) for s in grid.probed]
+    n_probed = min(FIRST_FOLDS, len(search.folds))
+    scores = search.run("structure", _jobs(probes, range(n_probed)), scores)
+    known = scores.on_first(n_probed)
+    good = [s for s in probes if s in known and known[s].mean() > known[best].mean()]
+    others = [replace(s, C=best.C, n_basis=best.n_basis) for s in (*grid.settings[1:], *good)]
+    return scores if search.is_over() else compare_settings(search, "structure", others, scores)
 
 
-def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
-    """Return the number of jobs of each stage, if the best C is not at an end of the grid."""
+def expected_jobs(search: Search, grid: SearchGrid, *, is_averaged: bool) -> dict[str, int]:
+    """Return the number of jobs of each stage, if the search for C ends at once."""
     n_first, n_folds = search.n_first, len(search.folds)
 
     def count(n_settings: int) -> int:
         return n_settings * n_first + min(n_settings, search.n_kept) * (n_folds - n_first)
 
-    expected = {"C": count(len(grid.Cs)), "structure": count(len(grid.settings) - 1)}
-    if len(grid.settings) > 1 and len(grid.Cs) > 1:
-        expected["C again"] = count(2)
-    if grid.for_comparison().n_basis < grid.n_basis:
-        expected["size"] = count(1)
-    return expected
+    n_others = min(len(grid.ladder) - 1, len(grid.ladder) if grid.tries_all else 2)
+    n_probes = len(grid.probed) * min(FIRST_FOLDS, n_folds)
+    expected = {
+        "usual": n_folds,
+        "C": count(max(n_others, 0)),
+        "structure": n_probes + count(len(grid.settings) - 1 + len(grid.probed)),
+        "size": 0 if is_averaged or search.usual.n_basis == grid.n_basis else n_folds,
+    }
+    return {stage: n_jobs for stage, n_jobs in expected.items() if n_jobs}
 
 
 def compare_settings(search: Search, stage: str, settings: list[Setting], scores: Scores) -> Scores:
     """Score settings on the first folds, and those on the others that may become the best."""
     n_first, n_folds = search.n_first, len(search.folds)
+    best = search.best(scores)
     scores = search.run(stage, _jobs(settings, range(n_first)), scores)
     if search.is_over():
         return scores
-    known, tried = scores.on_first(n_first), scores.on_first(n_folds)
-    means = {setting: float(_best_size(known, setting).mean()) for setting in settings}
-    best = float(known[best_mean(tried)].mean()) if tried else max(means.values())
-    least = best - MOST_BEHIND * abs(1 - best)
+    means = {s: float(by.mean()) for s, by in scores.on_first(n_first).items()}
+    least = means[best] - MOST_BEHIND * abs(1 - means[best])
     in_order = sorted(settings, key=lambda setting: -means[setting])
-    kept = [setting for setting in in_order[: search.n_kept] if means[setting] >= least]
+    kept = [s for s in in_order[: search.n_kept] if means[s] >= least]
     return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
 
 
 def _jobs(settings: list[Setting], folds: range) -> list[Job]:
     return [Job(setting, fold) for setting in settings for fold in folds]
-
-
-def _best(search: Search, scores: Scores) -> Setting:
-    """Return the best of the settings that were tried on all folds."""
-    return best_mean(search.eligible(scores))
-
-
-def _best_size(scores: dict[Setting, np.ndarray], setting: Setting) -> np.ndarray:
-    """Return the scores of the best size that one setting gave."""
-    own = (by for s, by in scores.items() if replace(s, n_basis=setting.n_basis) == setting)
-    return max(own, key=np.mean)
 
 
 # -- choose -----------------------------------------------------------------------------------
@@ -362,13 +343,15 @@ def _best_size(scores: dict[Setting, np.ndarray], setting: Setting) -> np.ndarra
 def choose(search: Search, scores: Scores, size: str) -> tuple[Setting, float]:
     """Return the setting to use, and its mean AUC corrected for the choice."""
     by_setting = scores.on_first(scores.n_most)
-    chosen = _CHOICES[size](search.eligible(scores))
-    return chosen, corrected_mean(by_setting, by_setting[chosen])
+    chosen = _CHOICES[size](_sizes(search, scores))
+    is_usual = chosen.of_size(search.usual.n_basis) == search.usual
+    competing = {} if is_usual else by_setting
+    return chosen, corrected_mean(competing, by_setting[chosen])
 
 
 def all_choices(search: Search, scores: Scores) -> dict[str, dict]:
     """Return the parameters and the mean AUC that each value of ``size`` stands for."""
-    by_setting = search.eligible(scores)
+    by_setting = _sizes(search, scores)
     chosen = {size: choice(by_setting) for size, choice in _CHOICES.items()}
     return {
         size: {
@@ -379,15 +362,34 @@ def all_choices(search: Search, scores: Scores) -> dict[str, dict]:
     }
 
 
+def _sizes(search: Search, scores: Scores) -> dict[Setting, np.ndarray]:
+    """Return the sizes of the best setting, with their metric on the folds."""
+    best = search.best(scores)
+    by_setting = scores.on_first(scores.n_most)
+    return {s: by for s, by in by_setting.items() if s.of_size(best.n_basis) == best}
+
+
 def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
     """Return the setting with the best mean, the smallest of several."""
     return max(scores, key=lambda setting: (scores[setting].mean(), -setting.n_basis))
 
 
-def is_clearly_better(scores: dict[Setting, np.ndarray], than: dict[Setting, np.ndarray]) -> bool:
-    """Tell whether the best of some settings is better than that of others by `CLEAR_LEAD`."""
-    best, other = (float(each[best_mean(each)].mean()) for each in (scores, than))
-    return best - other > CLEAR_LEAD * abs(1 - other)
+def best_unless_level(scores: dict[Setting, np.ndarray], usual: Setting) -> Setting:
+    """Return the setting with the best mean, or the usual one if it is as good up to noise.
+
+    The noise is one standard error of the difference between the two, fold by fold.
+    """
+    best = best_mean(scores)
+    if usual not in scores:
+        return best
+    difference = scores[best] - scores[usual]
+    return best if difference.mean() > _standard_error(difference) else usual
+
+
+def best_size(scores: dict[Setting, np.ndarray]) -> Setting:
+    """Return the better one of the two largest sizes; smaller ones are not worth the noise."""
+    largest = sorted(scores, key=lambda setting: -setting.n_basis)[:2]
+    return best_mean({setting: scores[setting] for setting in largest})
 
 
 def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
@@ -409,7 +411,7 @@ def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
 
 # What the parameter ``size`` means.
 _CHOICES: dict[str, Callable[[dict[Setting, np.ndarray]], Setting]] = {
-    "best": best_mean,
+    "best": best_size,
     "small": smallest,
 }
 SIZES = tuple(_CHOICES)

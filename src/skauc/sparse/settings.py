@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
 from dataclasses import dataclass, replace
 
 # Models of this many centres are not made smaller to compare settings.
@@ -13,14 +13,15 @@ LEAST_COMPARED = 16
 class Setting:
     """One point of the grid. ``refine`` is a number of steps, 0 for none.
 
-    ``whole_curve`` is a model without the limits of the search, see `skauc.losses.focus`.
+    ``C`` is a number, or "auto" if each fit estimates its own. ``whole_curve`` is a model without
+    the limits of the search, see `skauc.losses.focus`.
     """
 
     scaling: str | None
     gamma: float | tuple[float, ...]
     linear_term: bool
     refine: int
-    C: float
+    C: float | str
     n_basis: int
     rotate: bool = False
     shapes: str = "round"
@@ -36,13 +37,14 @@ class Setting:
         """Tell whether two settings differ in nothing but C and size."""
         return replace(self, C=other.C, n_basis=other.n_basis) == other
 
-    def has_map_of(self, other: Setting) -> bool:
-        """Tell whether two settings see the rows through the same map of the features."""
-        return (self.scaling, self.rotate) == (other.scaling, other.rotate)
+    def of_size(self, n_basis: int) -> Setting:
+        """Return the same setting with another number of centres."""
+        return replace(self, n_basis=n_basis)
 
     def __str__(self) -> str:
         widths = self.gamma if isinstance(self.gamma, tuple) else (self.gamma,)
         parts = [f"scaling={self.scaling!r}", f"gamma={'/'.join(f'{g:.3g}' for g in widths)}"]
+        parts += [f"C={self.C}"]
         parts += ["linear term"] if self.linear_term else []
         parts += [f"refine={self.refine}"] if self.refine else []
         parts += ["rotate"] if self.rotate else []
@@ -53,14 +55,17 @@ class Setting:
 
 @dataclass(frozen=True)
 class SearchGrid:
-    """What is searched: structures, the first one to start from, and the Cs in ascending order.
+    """What is searched: structures, the usual one first, and the Cs to try with the best of them.
 
-    ``ladder`` has more Cs, to which the search goes on if the best C is the first or the last one.
+    ``ladder`` holds the Cs in ascending order. If ``tries_all`` is False, the search tries those
+    next to the C of the best structure, and goes on while they get better. Of ``probed``, small
+    models are tried first.
     """
 
     settings: tuple[Setting, ...]
-    Cs: tuple[float, ...]
     ladder: tuple[float, ...]
+    tries_all: bool = False
+    probed: tuple[Setting, ...] = ()
 
     @property
     def n_basis(self) -> int:
@@ -70,19 +75,22 @@ class SearchGrid:
     def for_comparison(self) -> SearchGrid:
         """Return the grid with half of the centres if there are several structures to compare."""
         n_basis = max(self.n_basis // 2, min(self.n_basis, LEAST_COMPARED))
-        if len(self.settings) == 1:
+        if len(self.settings) + len(self.probed) == 1:
             return self
-        return replace(self, settings=tuple(replace(s, n_basis=n_basis) for s in self.settings))
+        return replace(self, settings=tuple(s.of_size(n_basis) for s in self.settings))
 
-    def near(self, C: float) -> list[float]:
-        """Return the Cs next to one."""
-        return [near for near in self.around(C, 1) if near != C]
+    def nearest(self, C: float) -> float:
+        """Return the C of the ladder that is nearest to a number."""
+        return min(self.ladder, key=lambda other: abs(math.log(other / C)))
 
     def around(self, C: float, n_near: int) -> tuple[float, ...]:
-        """Return a C with up to ``n_near`` Cs on each side of it, in ascending order."""
-        place = self.ladder.index(C)
+        """Return the C nearest to a number and up to ``n_near`` Cs on each side, ascending."""
+        if not self.ladder:
+            return ()
+        place = self.ladder.index(self.nearest(C))
         return self.ladder[max(place - n_near, 0) : place + n_near + 1]
 
-    def beyond(self, best: float, tried: Collection[float]) -> float | None:
-        """Return the C to try after the best one, or None if its neighbours were tried."""
-        return next((C for C in self.near(best) if C not in tried), None)
+    def others(self, C: float) -> list[float]:
+        """Return the Cs to try beside one: all others, or the next ones on each side."""
+        Cs = self.ladder if self.tries_all else self.around(C, 1)
+        return [other for other in Cs if other != self.nearest(C)]

@@ -1,0 +1,25 @@
+"""Reading ``cv_results_`` of a fitted search."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+
+def rows_of_choice(results: dict, best: dict, free: Collection[str]) -> list[int]:
+    """Return the entries that have the chosen value of every parameter but those in ``free``.
+
+    ``best`` are the ``best_params_``. The last fit may take more steps of refinement than the fits
+    that were compared.
+    """
+    chosen = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in best.items()
+        if name not in free and f"param_{name}" in results
+    }
+    is_refined = bool(chosen.pop("refine"))
+    return [
+        row
+        for row in range(len(results["params"]))
+        if bool(results["param_refine"][row]) == is_refined
+        and all(results[f"param_{name}"][row] == value for name, value in chosen.items())
+    ]
