@@ -9,7 +9,7 @@ from listeners import Listener
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_classification, make_moons
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.base import calibrate
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.sparse.cv_results import rows_of_choice
 from skauc.sparse.search import MOST_BEHIND, Search
 
 X, y = make_moons(120, noise=0.3, random_state=0)
@@ -270,6 +271,22 @@ def test_refinement_that_was_asked_for_is_not_left_out(gammas):
     model = make(refine=True, gammas=gammas, linear_term=False).fit(X, y)
     assert model.best_params_["refine"]
     assert len(set(model.cv_results_["param_C"])) > 1
+
+
+def test_the_last_fit_to_many_rows_takes_more_steps_and_the_mean_c_of_the_folds():
+    rows, labels = make_classification(8_001, 4, flip_y=0.3, random_state=0)
+    small = {"n_basis": 4, "cv": 2, "effort": "quick", "random_state": 0}
+    model = SparseKernelAUCCV(**small).fit(rows, labels)
+    assert model.best_params_["refine"] == 40
+    assert model.best_params_["C"] == model.C_
+    assert set(model.cv_results_["param_C"]) == {"auto"}
+    assert model.best_estimator_.selection.n_rows == 32_000
+    again = clone(model.best_estimator_).fit(rows, labels)
+    difference = again.decision_function(rows) - model.decision_function(rows)
+    assert_allclose(difference, difference[0], atol=1e-9)
+    # The results of the fits that were compared are found all the same.
+    shown = rows_of_choice(model.cv_results_, model.best_params_, ("n_basis",))
+    assert_array_equal(model.cv_results_["param_n_basis"][shown], [4])
 
 
 # -- folds ------------------------------------------------------------------------------------

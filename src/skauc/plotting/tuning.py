@@ -78,7 +78,8 @@ class TuningDisplay:
         sizes, columns = np.unique(results["param_n_basis"][shown], return_inverse=True)
         means = np.full((len(Cs), len(sizes)), np.nan)
         means[rows, columns] = results["mean_test_score"][shown]
-        display = cls(Cs=Cs, n_basis=sizes, auc=means, chosen=(best["C"], best["n_basis"]))
+        chosen = best["C"] if best["C"] in Cs else "auto"  # the mean of estimates
+        display = cls(Cs=Cs, n_basis=sizes, auc=means, chosen=(chosen, best["n_basis"]))
         return display.plot(ax, **kwargs)
 
     def plot(self, ax=None, **kwargs) -> TuningDisplay:

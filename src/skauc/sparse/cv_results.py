@@ -9,7 +9,7 @@ def rows_of_choice(results: dict, best: dict, free: Collection[str]) -> list[int
     """Return the entries that have the chosen value of every parameter but those in ``free``.
 
     ``best`` are the ``best_params_``. The last fit may take more steps of refinement than the fits
-    that were compared.
+    that were compared, and have a C that they estimated.
     """
     chosen = {
         name: tuple(value) if isinstance(value, list) else value
@@ -17,6 +17,8 @@ def rows_of_choice(results: dict, best: dict, free: Collection[str]) -> list[int
         if name not in free and f"param_{name}" in results
     }
     is_refined = bool(chosen.pop("refine"))
+    if "C" in chosen and chosen["C"] not in set(results["param_C"]):
+        chosen["C"] = "auto"
     return [
         row
         for row in range(len(results["params"]))

@@ -33,6 +33,7 @@ from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import (
     FEW_OF_CLASS,
     LEAST_THREADED,
+    Scores,
     Search,
     all_choices,
     choose,
@@ -181,7 +182,7 @@ class SparseKernelAUCCV(PathClassifier):
     better by more than one standard error of the difference, fold by fold. Models have half of the
     centres in this comparison, and the best setting is then tried in full size. Folds of more than
     80,000 rows are sampled. With more than 8,000 rows, the last fit refines centres on samples of
-    32,000 rows instead of 4,000, with 40 steps instead of 10.
+    32,000 rows instead of 4,000, with 40 steps instead of 10, and the mean C of the folds.
 
     The linear term has up to 256 dense columns, also for sparse rows, and refinement moves every
     coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
@@ -322,12 +323,11 @@ class SparseKernelAUCCV(PathClassifier):
                     raise
                 log.hurry(LAST_SECONDS)
                 setting, score = found
-                as_tried = as_selection(self.selection), setting.refine
                 alone = {setting: 1.0}
-                path = self._refit(search, search.few_rows(), alone, score, as_tried, log)
+                path = self._refit(search, search.few_rows(), alone, score, {}, log)
                 raise FitInterruptedError(path) from interrupt
-            refinement = self._last_effort(next(iter(settings)), rows)
-            self._refit(search, rows, settings, score, refinement, log)
+            changes = self._last_changes(search, next(iter(settings)), log.scores)
+            self._refit(search, rows, settings, score, changes, log)
         return self
 
     @available_if(_has_probabilities)
@@ -408,16 +408,17 @@ class SparseKernelAUCCV(PathClassifier):
         rows: TrainingData,
         settings: dict[Setting, float],
         score: float,
-        refinement: tuple[Selection, int],
+        changes: dict[str, Any],
         log: SearchLog,
     ) -> Path:
         """Fit the first setting and average it with the others; interrupted, keep what is there.
 
-        ``settings`` have weights. ``refinement`` says on how many rows and with how many steps the
-        fit is refined.
+        ``settings`` have weights. ``changes`` are parameters of the last fit that differ from those
+        of the first setting.
         """
-        chosen, (selection, n_steps) = next(iter(settings)), refinement
-        self.best_params_ = {**chosen.parameters(), "refine": n_steps or False}
+        chosen = next(iter(settings))
+        selection = changes.pop("selection", as_selection(self.selection))
+        self.best_params_ = {**chosen.parameters(), **changes}
         self.averaged_params_, self.best_score_ = [self.best_params_], score
         self.size_choices_ = all_choices(search, log.scores)
         self.cv_results_ = log.scores.as_results(len(search.folds))
@@ -476,14 +477,22 @@ class SparseKernelAUCCV(PathClassifier):
         averaging = expected_jobs_of_average(search, grid) if self._averages(search) else {}
         return expected_jobs(search, grid, is_averaged=bool(averaging)) | averaging
 
-    def _last_effort(self, chosen: Setting, rows: TrainingData) -> tuple[Selection, int]:
-        """Return on how many rows and with how many steps the last fit is refined."""
+    def _last_changes(self, search: Search, chosen: Setting, scores: Scores) -> dict[str, Any]:
+        """Return the parameters that the last fit changes if there are many rows.
+
+        It refines on more rows and with more steps. C would be estimated differently by that, so it
+        has the one of the folds.
+        """
         selection = as_selection(self.selection)
-        is_auto_sampled = selection.n_rows == "auto" and rows.n_rows > MOST_REFINED_ROWS
+        is_auto_sampled = selection.n_rows == "auto" and search.rows.n_rows > MOST_REFINED_ROWS
         if not (chosen.refine and is_auto_sampled):
-            return selection, chosen.refine
-        n_steps = LAST_STEPS if is_auto(self.refine) else chosen.refine
-        return replace(selection, n_rows=LAST_ROWS), n_steps
+            return {}
+        changes: dict[str, Any] = {"selection": replace(selection, n_rows=LAST_ROWS)}
+        if is_auto(self.refine):
+            changes["refine"] = LAST_STEPS
+        if is_auto(chosen.C):
+            changes["C"] = float(f"{search.estimated_c(chosen, scores):.2g}")
+        return changes
 
     def _keep(
         self,
