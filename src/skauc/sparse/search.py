@@ -5,6 +5,7 @@ scores, is a strong one. The search scores it on all folds, and goes
 
 - "C": try the Cs next to the one that was estimated, and go on while they get better,
 - "structure": change one thing at a time: scaling, axes, shapes, width, linear term,
+- "C again": try the Cs next to the one of the best structure, if it is another one,
 - "size": try the best setting with all centres; up to here, models have half of them at most.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds
@@ -20,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -78,10 +80,7 @@ class Scores:
     @property
     def n_most(self) -> int:
         """The largest number of first folds that some setting was tried on."""
-        n_folds = 0
-        while self.on_first(n_folds + 1):
-            n_folds += 1
-        return n_folds
+        return max(map(_n_first, self.by_setting.values()), default=0)
 
     def as_results(self, n_folds: int) -> dict[str, np.ndarray | list]:
         """Return all scores in the form of scikit-learn's ``cv_results_``."""
@@ -114,6 +113,11 @@ class Scores:
         scores = self.on_first(n_folds)
         best = best_mean(scores)
         return best, float(scores[best].mean())
+
+
+def _n_first(by_fold: dict[int, Tested]) -> int:
+    """Return on how many folds, from the first one on, a setting was tried without a gap."""
+    return next(fold for fold in count() if fold not in by_fold)
 
 
 NO_SCORES = Scores({})
@@ -257,10 +261,11 @@ class Search:
 def run_search(search: Search, grid: SearchGrid) -> Scores:
     """Compare the usual setting with other Cs and other structures, by smaller models."""
     scores = search.run("usual", _jobs([search.usual], range(len(search.folds))), NO_SCORES)
-    if not search.is_over() and grid.ladder:
-        scores = _compare_cs(search, grid, scores)
-    if not search.is_over():
-        scores = _compare_structures(search, grid, scores)
+    scores = _compare_cs(search, grid, "C", search.usual, scores)
+    scores = _compare_structures(search, grid, scores)
+    best = search.best(scores)
+    if not best.has_structure_of(search.usual):
+        scores = _compare_cs(search, grid, "C again", best, scores)
     return scores
 
 
@@ -272,17 +277,18 @@ def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     return search.run("size", _jobs([larger], range(len(search.folds))), scores)
 
 
-def _compare_cs(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
-    """Try other Cs with the usual structure: all that were asked for, or those that get better."""
-    usual = leading = search.usual
-    tried = {grid.nearest(search.estimated_c(usual, scores))}
-    while not search.is_over():
+def _compare_cs(
+    search: Search, grid: SearchGrid, stage: str, start: Setting, scores: Scores
+) -> Scores:
+    """Try other Cs with a setting: all that were asked for, or those that get better."""
+    leading, tried = start, set(grid.around(search.estimated_c(start, scores), 0))
+    while tried and not search.is_over():
         Cs = set(grid.others(search.estimated_c(leading, scores))) - tried
         tried |= Cs
-        settings = [replace(usual, C=C) for C in sorted(Cs)]
-        scores = compare_settings(search, "C", settings, scores)
+        settings = [replace(start, C=C) for C in sorted(Cs)]
+        scores = compare_settings(search, stage, settings, scores)
         before, known = leading, scores.on_first(search.n_first)
-        leading = best_mean({s: by for s, by in known.items() if replace(s, C=usual.C) == usual})
+        leading = best_mean({s: by for s, by in known.items() if replace(s, C=start.C) == start})
         if leading == before:
             break
     return scores
@@ -290,6 +296,8 @@ def _compare_cs(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
 
 def _compare_structures(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     """Try other structures with the best C, some of them only if a small model is better."""
+    if search.is_over():
+        return scores
     best = search.best(scores)
     size = max(best.n_basis // PROBED_PART, min(best.n_basis, SMALLEST_BASIS))
     probes = [replace(s, C=best.C, n_basis=size) for s in grid.probed]
@@ -305,15 +313,17 @@ def expected_jobs(search: Search, grid: SearchGrid, *, is_averaged: bool) -> dic
     """Return the number of jobs of each stage, if the search for C ends at once."""
     n_first, n_folds = search.n_first, len(search.folds)
 
-    def count(n_settings: int) -> int:
+    def n_jobs_of(n_settings: int) -> int:
         return n_settings * n_first + min(n_settings, search.n_kept) * (n_folds - n_first)
 
     n_others = min(len(grid.ladder) - 1, len(grid.ladder) if grid.tries_all else 2)
+    n_structures = len(grid.settings) - 1 + len(grid.probed)
     n_probes = len(grid.probed) * min(FIRST_FOLDS, n_folds)
     expected = {
         "usual": n_folds,
-        "C": count(max(n_others, 0)),
-        "structure": n_probes + count(len(grid.settings) - 1 + len(grid.probed)),
+        "C": n_jobs_of(max(n_others, 0)),
+        "structure": n_probes + n_jobs_of(n_structures),
+        "C again": n_jobs_of(max(n_others, 0)) if n_structures else 0,
         "size": 0 if is_averaged or search.usual.n_basis == grid.n_basis else n_folds,
     }
     return {stage: n_jobs for stage, n_jobs in expected.items() if n_jobs}
