@@ -71,7 +71,7 @@ def measure(data: str, n_basis: int) -> tuple[list[float], list[dict]]:
     # The features of ijcnn1 are not scaled, as in the paper.
     scaler = FunctionTransformer if data == "ijcnn1" else StandardScaler
     for (X, y), (X_test, y_test) in folds_of(data):
-        search = SparseKernelAUCCV(n_basis=n_basis, n_jobs=N_JOBS, random_state=0)
+        search = SparseKernelAUCCV(n_basis=n_basis, ensemble=False, n_jobs=N_JOBS, random_state=0)
         pipeline = make_pipeline(scaler(), search).fit(X, y)
         parameters = best_of_size(pipeline[-1], n_basis)
         model = SparseKernelAUC(**parameters, n_jobs=N_JOBS, random_state=0)

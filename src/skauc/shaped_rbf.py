@@ -180,7 +180,7 @@ def _dense_columns(
 def _by_differences(kernel: ShapedRBF, centred: CentredShapes, rows: np.ndarray) -> np.ndarray:
     """Return the columns from differences, for data in units that products cannot hold."""
     exponent = np.empty((len(rows), len(kernel.metric)))
-    moved = np.subtract(rows, centred.origin, dtype=np.float64)
+    moved = np.subtract(rows, centred.origin, dtype=np.float64, order="C")
     _fill_exponents(moved, centred.centres, kernel.metric, kernel.is_ridge, exponent)
     return np.exp(exponent, out=exponent)
 

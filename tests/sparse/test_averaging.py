@@ -8,12 +8,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_classification
 
+import skauc.sparse.averaging as averaging
 import skauc.sparse.estimator_cv as estimator_cv
 from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.exceptions import InvalidParameterError
 from skauc.model import weighted_sum
 from skauc.report import make_report_content, render_report
 from skauc.sparse.averaging import DECAY, LEAST_WEIGHT, N_NEAR, shares
+from skauc.sparse.cv_results import rows_of_choice
+from skauc.sparse.search import Search
 from skauc.sparse.settings import Setting
 
 X, y = make_classification(240, 5, flip_y=0.2, class_sep=0.5, random_state=0)
@@ -106,6 +109,32 @@ def test_few_rows_of_a_class_average_cs_around_the_best_one(averaged):
     means = mean_scores(averaged)
     assert (np.diff(means) <= 0).all()
     assert means[-1] >= means[0] - np.log(1 / LEAST_WEIGHT) * DECAY * (1 - means[0])
+
+
+@pytest.mark.parametrize("n_basis", [24, 36])
+def test_small_models_have_a_size_on_the_path(n_basis):
+    model = SparseKernelAUCCV(n_basis=n_basis, cv=2, random_state=0).fit(X, y)
+    assert len(model.averaged_params_) > 1
+    assert model.n_basis_ <= n_basis // 2
+    assert model.size_choices_["best"]["params"] == model.best_params_
+
+
+def test_time_that_is_up_after_the_choice_of_an_average_keeps_the_best_setting(monkeypatch):
+    """The best setting alone has more centres than the small models that were to be averaged."""
+    is_late = []
+    by_weight = averaging._by_weight
+
+    def late(*arguments):
+        is_late.append(True)
+        return by_weight(*arguments)
+
+    monkeypatch.setattr(averaging, "_by_weight", late)
+    monkeypatch.setattr(Search, "is_over", lambda search: len(is_late) == 2)
+    model = SparseKernelAUCCV(**SMALL).fit(X, y)
+    assert model.averaged_params_ == [model.best_params_]
+    assert model.n_basis_ > 4
+    shown = rows_of_choice(model.cv_results_, model.best_params_, ())
+    assert model.best_score_ == pytest.approx(model.cv_results_["mean_test_score"][shown[0]])
 
 
 def test_more_rows_of_a_class_are_not_averaged():

@@ -105,8 +105,8 @@ def rule(results, size):
     """The chosen entry, and whether it is another setting than the usual one, which comes first.
 
     Another one has a mean that is better by more than a standard error of the difference by folds.
-    Then the better one of the two largest sizes, or the smallest size that loses at most a standard
-    error and a twentieth of 1 - AUC.
+    Then the better one of the largest size and the next one of at most half of it, or the smallest
+    size that loses at most a standard error and a twentieth of 1 - AUC.
     """
     scores, sizes, tried = splits(results), results["param_n_basis"], settings(results)
     complete = np.flatnonzero(~np.isnan(scores).any(axis=1))
@@ -123,7 +123,8 @@ def rule(results, size):
     is_other = bool(means[best] - means[usual] > error(best, usual))
     own = sorted(sizes_of(best if is_other else usual), key=lambda i: -sizes[i])
     if size == "best":
-        return max(own[:2], key=lambda i: (means[i], -sizes[i])), is_other
+        half = [i for i in own if sizes[i] <= sizes[own[0]] / 2]
+        return max(own[0], half[0], key=lambda i: (means[i], -sizes[i])), is_other
     best = max(own, key=lambda i: (means[i], -sizes[i]))
     most = [min(error(best, i), 0.05 * (1 - means[best])) for i in own]
     good = [i for i, each in zip(own, most, strict=True) if means[best] - means[i] <= each]

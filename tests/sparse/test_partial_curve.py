@@ -13,6 +13,7 @@ from skauc import KernelRankSVM, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.losses.focus import make_focus
 from skauc.metrics import partial_auc
+from skauc.sparse.cv_results import rows_of_choice
 
 REGIONS = ({"max_fpr": 0.05}, {"min_tpr": 0.8}, {"max_fpr": 0.2, "min_tpr": 0.5})
 
@@ -118,6 +119,8 @@ def test_the_search_is_for_the_part_of_the_curve(rows):
     found = search.cv_results_
     assert set(found["param_whole_curve"].tolist()) == {True, False}
     is_whole = "max_fpr" in search.best_params_
+    shown = rows_of_choice(found, search.best_params_, ("n_basis",))
+    assert set(found["param_whole_curve"][shown]) == {is_whole}
     best = {"max_fpr": 0.1, **search.best_params_, "n_basis": 4}
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=1, random_state=0)
     expected = [

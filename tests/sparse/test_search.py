@@ -174,6 +174,18 @@ def test_progress_has_a_total_what_is_tried_and_the_best_auc():
     assert not hasattr(model, "search_progress_")
 
 
+@pytest.mark.parametrize(
+    "parameters", [{"Cs": [1.0]}, {"Cs": [1.0], "effort": "quick"}, {"scaling": None}]
+)
+def test_stages_without_a_fit_do_not_change_the_total(parameters):
+    watcher = Watcher()
+    small = {"n_basis": 6, "cv": 3, "refine": False, "linear_term": True, "random_state": 0}
+    SparseKernelAUCCV(**small, **parameters).set_callbacks(watcher).fit(X, y)
+    totals = [seen.n_tasks for seen in watcher.seen]
+    assert totals == sorted(totals, reverse=True)
+    assert totals[-1] == len(totals)
+
+
 def test_verbose_prints_a_line_per_fit(capsys):
     small = {**SMALL, "cv": 2, "refine": False, "random_state": 0}
     SparseKernelAUCCV(**small).fit(X, y)
@@ -216,10 +228,11 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
         assert best_mean(make_scores(by_size)).n_basis == 8
 
 
-def test_the_best_size_is_the_better_one_of_the_two_largest():
-    for larger, expected in ((0.9, 16), (0.8, 8)):
-        scores = make_scores({4: [0.95], 8: [0.85], 16: [larger]})
+def test_the_best_size_is_the_largest_or_half_of_it():
+    for largest, expected in ((0.9, 16), (0.8, 8)):
+        scores = make_scores({4: [0.95], 8: [0.85], 11: [0.95], 16: [largest]})
         assert best_size(scores).n_basis == expected
+    assert best_size(make_scores({3: [0.8], 4: [0.7]})).n_basis == 4
 
 
 def test_the_score_is_corrected_by_what_the_best_of_each_fold_gains():
@@ -339,6 +352,12 @@ def test_ridges_go_on_only_if_a_small_model_is_better_than_the_usual_one():
     assert [max(each) for each in sizes] == [16, 4]
     assert searches[0].best_params_["shapes"] == "ridge"
     assert searches[1].best_params_["shapes"] == "round"
+
+
+def test_rules_that_know_no_ridges_do_not_try_them():
+    small = {"n_basis": 4, "cv": 2, "selection": "greedy", "scaling": None, "linear_term": True}
+    results = SparseKernelAUCCV(**small, random_state=0).fit(X, y).cv_results_
+    assert set(results["param_shapes"]) == {"round"}
 
 
 def test_neighbours_on_the_ladder():

@@ -44,7 +44,9 @@ def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...
     """Return the parameters that a search chose or that differ from their defaults."""
     classifier = unwrapped.classifier
     defaults = _defaults(type(classifier))
-    chosen = getattr(classifier, "best_params_", {})
+    chosen = dict(getattr(classifier, "best_params_", {}))
+    if chosen.get("C") == "auto":
+        chosen["C"] = getattr(classifier, "C_", "auto")
     changed = {
         name: value
         for name, value in _parameters(classifier).items()

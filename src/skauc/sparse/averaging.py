@@ -78,8 +78,12 @@ def _small_setting(grid: SearchGrid, best: Setting, scores: Scores) -> Setting |
     by_setting = scores.on_first(scores.n_most)
     mean = float(by_setting[best].mean())
     least = mean - MOST_LOST * abs(1 - mean)
-    small = (best.of_size(grid.n_basis // part) for part in SMALL_PARTS)
-    return next((s for s in small if s in by_setting and by_setting[s].mean() >= least), None)
+    sizes = {s.n_basis: s for s in by_setting if s.of_size(best.n_basis) == best}
+    for part in SMALL_PARTS:
+        size = max((n for n in sizes if SMALLEST_BASIS <= n <= grid.n_basis // part), default=0)
+        if size and by_setting[sizes[size]].mean() >= least:
+            return sizes[size]
+    return None
 
 
 def _score_missing(search: Search, settings: list[Setting], folds: range, scores: Scores) -> Scores:

@@ -16,12 +16,16 @@ def rows_of_choice(results: dict, best: dict, free: Collection[str]) -> list[int
         for name, value in best.items()
         if name not in free and f"param_{name}" in results
     }
-    is_refined = bool(chosen.pop("refine"))
-    if "C" in chosen and chosen["C"] not in set(results["param_C"]):
-        chosen["C"] = "auto"
-    return [
+    C, is_refined = chosen.pop("C", None), bool(chosen.pop("refine"))
+    # Models without the limits of the search say that they have none.
+    chosen["whole_curve"] = "max_fpr" in best
+    rows = [
         row
         for row in range(len(results["params"]))
         if bool(results["param_refine"][row]) == is_refined
         and all(results[f"param_{name}"][row] == value for name, value in chosen.items())
     ]
+    if "C" in free:
+        return rows
+    own = [row for row in rows if results["param_C"][row] == C]
+    return own or [row for row in rows if results["param_C"][row] == "auto"]

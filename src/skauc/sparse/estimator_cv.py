@@ -70,14 +70,15 @@ class SparseKernelAUCCV(PathClassifier):
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
-        Values of C to try, all of them with the usual structure. None lets each fit estimate C
-        and tries a fifth and five times as much, and further values while they get better.
+        Values of C to try, all of them with the usual structure; the usual C is the middle one.
+        None lets each fit estimate C. It also tries the next values of a ladder with a factor of
+        five, below and above the estimate, and further ones while they get better.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
         of numbers for several widths at once. None tries "scale" and, if both classes have at
         least 300 rows, 0.3 times as much.
     n_basis : int, default=64
-        Largest number of centres. Half of it is tried, too.
+        Largest number of centres. About half of it is tried, too.
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries True and False.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
@@ -93,7 +94,7 @@ class SparseKernelAUCCV(PathClassifier):
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
-        "best" takes ``n_basis`` centres or half of them, whichever has the better mean AUC. "small"
+        "best" takes ``n_basis`` centres or about half, whichever has the better mean AUC. "small"
         takes the smallest size on the path that loses no more than one standard error and no more
         than 5% of 1 - AUC. ``size_choices_`` tells what the other choice would have been.
     ensemble : bool, default=True
@@ -102,7 +103,7 @@ class SparseKernelAUCCV(PathClassifier):
         model with the centres of all of them, at most half of ``n_basis``. It is used with
         size="best" and rows in memory, unless small models are far behind larger ones.
     effort : {"quick", "default", "thorough"}, default="default"
-        "quick" scores the usual setting on three folds, and tries nothing else.
+        "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
         "thorough" tries more widths and scalings, and keeps more of them for all folds.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best setting so far. Fits that are running
@@ -177,12 +178,14 @@ class SparseKernelAUCCV(PathClassifier):
     -----
     The usual setting has normal scores of the features, one width, the linear term, refinement, and
     an estimated C. It is scored on all folds. Then other Cs are tried with it, and with the best C
-    one thing is changed at a time. All these settings are compared on two folds, and the best two
-    on all folds unless they are behind. Another setting than the usual one is chosen if its mean is
-    better by more than one standard error of the difference, fold by fold. Models have half of the
-    centres in this comparison, and the best setting is then tried in full size. Folds of more than
-    80,000 rows are sampled. With more than 8,000 rows, the last fit refines centres on samples of
-    32,000 rows instead of 4,000, with 40 steps instead of 10, and the mean C of the folds.
+    one thing is changed at a time. If another structure is better, Cs are tried with it, too. All
+    these settings are compared on two folds (a third, if the folds are drawn twice), and the best
+    two of a round on all folds unless they are behind.
+    Another setting than the usual one is chosen if its mean is better by more than one standard
+    error of the difference, fold by fold. Models have half of the centres in this comparison, and
+    the best setting is then tried in full size. Folds of more than 80,000 rows are sampled. With
+    more than 8,000 rows, the last fit refines centres on samples of 32,000 rows instead of 4,000,
+    with 40 steps instead of 10, and has the mean C of the folds.
 
     The linear term has up to 256 dense columns, also for sparse rows, and refinement moves every
     coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
@@ -316,13 +319,12 @@ class SparseKernelAUCCV(PathClassifier):
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
             log.begin(self._expected_jobs(search, grid), report)
             try:
-                settings, score = self._search(search, grid)
+                settings, score = self._search(search, grid, log)
             except KeyboardInterrupt as interrupt:
-                found = log.scores.best_so_far()
-                if found is None:
+                if log.scores.best_so_far() is None:
                     raise
                 log.hurry(LAST_SECONDS)
-                setting, score = found
+                setting, score = choose(search, log.scores, self.size)
                 alone = {setting: 1.0}
                 path = self._refit(search, search.few_rows(), alone, score, {}, log)
                 raise FitInterruptedError(path) from interrupt
@@ -437,7 +439,8 @@ class SparseKernelAUCCV(PathClassifier):
             raise
         if found is not None:
             path, factors, self.best_score_ = found.path, found.factors, found.corrected
-            self.size_choices_["best"]["mean_test_score"] = found.mean
+            best = {"params": self.best_params_, "mean_test_score": found.mean}
+            self.size_choices_["best"] = best
             self.averaged_params_ += [setting.parameters() for setting in list(factors)[1:]]
         self._keep(path, factors, selection, search, log)
         return path
@@ -458,14 +461,17 @@ class SparseKernelAUCCV(PathClassifier):
             on_step=log.watch_step,
         )
 
-    def _search(self, search: Search, grid: SearchGrid) -> tuple[dict[Setting, float], float]:
-        """Return the settings to average, or the best one, with weights; and its score."""
+    def _search(
+        self, search: Search, grid: SearchGrid, log: SearchLog
+    ) -> tuple[dict[Setting, float], float]:
+        """Return the settings to average, or the best one, with weights; and the first's score."""
         scores = run_search(search, grid)
         settings = averaged_settings(search, grid, scores) if self._averages(search) else {}
-        if not settings:
-            scores = try_all_centres(search, grid, scores)
-        chosen, score = choose(search, scores, self.size)
-        return settings or {chosen: 1.0}, score
+        if settings and not search.is_over():
+            first = log.scores.on_first(len(search.folds))[next(iter(settings))]
+            return settings, float(first.mean())
+        chosen, score = choose(search, try_all_centres(search, grid, log.scores), self.size)
+        return {chosen: 1.0}, score
 
     def _averages(self, search: Search) -> bool:
         """Tell whether settings are averaged."""

@@ -15,7 +15,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
 from skauc.sparse.budget import affordable
-from skauc.sparse.plan import SHAPES, Parameters, n_steps
+from skauc.sparse.plan import SHAPES, Parameters, as_selection, n_steps
 from skauc.sparse.search import FEW_OF_CLASS, SIZES
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.validation import (
@@ -168,7 +168,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
 def _first_and_other_cs(
     search: SparseKernelAUCCV, effort: Effort
 ) -> tuple[float | str, tuple[float, ...]]:
-    """Return the C with which structures are compared, and all Cs that may be tried."""
+    """Return the C of the usual setting, and all Cs that may be tried."""
     if search.Cs is None:
         return "auto", LADDER if effort.changes else ()
     Cs = tuple(np.unique(np.atleast_1d(search.Cs)).tolist())
@@ -211,6 +211,8 @@ def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:
     is_plain = rows.is_sparse or rows.n_features > MOST_SHAPED_FEATURES or not search.refine
     n_rarer = min(class_counts(rows))
     others = [] if is_plain else [s for s, n in ENOUGH_FOR_SHAPES.items() if n_rarer >= n]
+    if as_selection(search.selection).rule != "orthogonal":  # other rules know no ridges
+        others = [shape for shape in others if shape != "ridge"]
     return "round", *others
 
 

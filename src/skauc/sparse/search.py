@@ -161,8 +161,12 @@ class Search:
         return best_unless_level(compared, self.usual)
 
     def estimated_c(self, setting: Setting, scores: Scores) -> float:
-        """Return the C of a setting, the geometric mean over the folds if fits estimate it."""
-        Cs = [tested.C for tested in scores.by_setting[setting].values()]
+        """Return the C of a setting, the geometric mean over the folds if fits estimate it.
+
+        Small models of a path come before the estimate, so they have that of the compared size.
+        """
+        size = max(setting.n_basis, self.usual.n_basis)
+        Cs = [tested.C for tested in scores.by_setting[setting.of_size(size)].values()]
         return float(np.exp(np.mean(np.log(Cs))))
 
     @property
@@ -222,6 +226,8 @@ class Search:
     def run(self, stage: str, jobs: Iterable[Job], scores: Scores) -> Scores:
         """Score jobs, in threads, and return the scores with theirs."""
         jobs = list(jobs)
+        if not jobs:
+            return scores
         self.expect(stage, len(jobs))
         first = None if scores.by_setting else jobs[0]
         tasks = (delayed(self._score)(job, is_first=job is first) for job in jobs)
@@ -397,9 +403,13 @@ def best_unless_level(scores: dict[Setting, np.ndarray], usual: Setting) -> Sett
 
 
 def best_size(scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the better one of the two largest sizes; smaller ones are not worth the noise."""
-    largest = sorted(scores, key=lambda setting: -setting.n_basis)[:2]
-    return best_mean({setting: scores[setting] for setting in largest})
+    """Return the better one of the largest size and the next one of at most half of it.
+
+    The best of many sizes would be a matter of luck.
+    """
+    largest = max(setting.n_basis for setting in scores)
+    half = max((s.n_basis for s in scores if 2 * s.n_basis <= largest), default=largest)
+    return best_mean({s: by for s, by in scores.items() if s.n_basis in (half, largest)})
 
 
 def smallest(scores: dict[Setting, np.ndarray]) -> Setting:

@@ -55,11 +55,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class SearchGrid:
-    """What is searched: structures, the usual one first, and the Cs to try with the best of them.
+    """What is searched: structures, the usual one first, and the Cs to try.
 
     ``ladder`` holds the Cs in ascending order. If ``tries_all`` is False, the search tries those
-    next to the C of the best structure, and goes on while they get better. Of ``probed``, small
-    models are tried first.
+    next to the C of a setting, and goes on while they get better. Of ``probed``, small models are
+    tried first.
     """
 
     settings: tuple[Setting, ...]
