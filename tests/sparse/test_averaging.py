@@ -133,8 +133,9 @@ def test_time_that_is_up_after_the_choice_of_an_average_keeps_the_best_setting(m
     model = SparseKernelAUCCV(**SMALL).fit(X, y)
     assert model.averaged_params_ == [model.best_params_]
     assert model.n_basis_ > 4
-    shown = rows_of_choice(model.cv_results_, model.best_params_, ())
-    assert model.best_score_ == pytest.approx(model.cv_results_["mean_test_score"][shown[0]])
+    (shown,) = rows_of_choice(model.cv_results_, model.best_params_, ())
+    mean = model.cv_results_["mean_test_score"][shown]
+    assert mean - 0.05 < model.best_score_ <= mean
 
 
 def test_more_rows_of_a_class_are_not_averaged():
