@@ -3,8 +3,8 @@ Let the search choose
 =====================
 
 ``SparseKernelAUCCV`` chooses C, the width, the size, the scaling and the shape of the centres by
-cross-validation. The picture shows the cross-validated AUC by C and by the number of centres, and
-marks the choice.
+cross-validation. The picture shows the cross-validated AUC by C and by the number of centres, over
+the folds on which all of them were tried, and marks the choice.
 """
 
 import matplotlib.pyplot as plt

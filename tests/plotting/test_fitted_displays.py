@@ -112,6 +112,21 @@ def test_the_results_of_a_search_mark_the_choice(searched, is_wrapped):
     assert np.nanmax(display.auc) >= search.best_score_
 
 
+def test_the_results_of_a_search_are_compared_on_the_same_folds():
+    """Cs that are behind on the first two folds are not tried on the others."""
+    search = SparseKernelAUCCV(
+        Cs=[1e-3, 1.0, 1e3], n_basis=8, cv=4, refine=False, scaling=None, ensemble=False
+    )
+    search.set_params(linear_term=False, gammas=[0.1], random_state=0).fit(X, y)
+    results = search.cv_results_
+    assert np.isnan(results["split3_test_score"]).any()
+    display = TuningDisplay.from_estimator(search)
+    row, column = display.Cs.index(1.0), list(display.n_basis).index(8)
+    (own,) = np.flatnonzero((results["param_C"] == 1.0) & (results["param_n_basis"] == 8))
+    first = [results[f"split{fold}_test_score"][own] for fold in range(2)]
+    assert display.auc[row, column] == pytest.approx(np.mean(first))
+
+
 def test_a_classifier_without_what_is_drawn_is_rejected():
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     with pytest.raises(

@@ -19,7 +19,7 @@ class TuningDisplay:
     n_basis : ndarray of shape (n_sizes,)
         Numbers of centres in ascending order.
     auc : ndarray of shape (n_Cs, n_sizes)
-        Mean AUC, NaN for pairs that were not evaluated.
+        Mean AUC over the folds on which all pairs were tried, NaN for pairs that were not tried.
     chosen : tuple of (C, n_basis)
         The chosen pair.
 
@@ -77,7 +77,7 @@ class TuningDisplay:
         rows = [Cs.index(C) for C in results["param_C"][shown]]
         sizes, columns = np.unique(results["param_n_basis"][shown], return_inverse=True)
         means = np.full((len(Cs), len(sizes)), np.nan)
-        means[rows, columns] = results["mean_test_score"][shown]
+        means[rows, columns] = _comparable_means(results, shown)
         chosen = best["C"] if best["C"] in Cs else "auto"  # the mean of estimates
         display = cls(Cs=Cs, n_basis=sizes, auc=means, chosen=(chosen, best["n_basis"]))
         return display.plot(ax, **kwargs)
@@ -116,3 +116,11 @@ class TuningDisplay:
 def _place(C: float | str) -> float:
     """Return where a C is on the axis: "auto" comes first."""
     return 0.0 if isinstance(C, str) else C
+
+
+def _comparable_means(results: dict, shown: list[int]) -> np.ndarray:
+    """Return means over the folds on which all entries were tried; there may be none."""
+    n_folds = sum(name.startswith("split") for name in results)
+    scores = np.array([results[f"split{fold}_test_score"][shown] for fold in range(n_folds)])
+    is_tried = ~np.isnan(scores).any(axis=1)
+    return scores[is_tried].mean(axis=0) if is_tried.any() else np.nanmean(scores, axis=0)
