@@ -179,13 +179,14 @@ class SparseKernelAUCCV(PathClassifier):
     The usual setting has normal scores of the features, one width, the linear term, refinement, and
     an estimated C. It is scored on all folds. Then other Cs are tried with it, and with the best C
     one thing is changed at a time. If another structure is better, Cs are tried with it, too. All
-    these settings are compared on two folds (a third, if the folds are drawn twice), and the best
-    two of a round on all folds unless they are behind.
-    Another setting than the usual one is chosen if its mean is better by more than one standard
-    error of the difference, fold by fold. Models have half of the centres in this comparison, and
-    the best setting is then tried in full size. Folds of more than 80,000 rows are sampled. With
-    more than 8,000 rows, the last fit refines centres on samples of 32,000 rows instead of 4,000,
-    with 40 steps instead of 10, and has the mean C of the folds.
+    these settings are compared on two folds (three if the folds are drawn twice), and the best two
+    of a round on all folds unless they are behind. Another setting than the usual one is chosen if
+    its mean is better by more than one standard error of the difference, fold by fold. Models have
+    half of the centres in this comparison, and the best setting is then tried in full size.
+
+    Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
+    centres on samples of 32,000 rows instead of 4,000, with 40 steps instead of 10, and has the
+    mean C of the folds.
 
     The linear term has up to 256 dense columns, also for sparse rows, and refinement moves every
     coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
