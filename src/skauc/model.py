@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -11,7 +11,7 @@ import numpy as np
 from skauc.engines.expansion import Scorer, map_rows
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
-from skauc.kernels import RBF, Kernel, Linear, Rows, as_rbf, is_sparse, stack_rows
+from skauc.kernels import Kernel, Linear, Rows, is_sparse
 from skauc.shaped_rbf import ShapedRBF
 from skauc.support import quiet_overflow
 
@@ -192,66 +192,6 @@ def scores_of_models(models: list[Model], rows: Rows, n_jobs=None) -> Iterator[n
         with quiet_overflow():
             scores = map_rows(score, rows, len(coef), (len(members),), n_jobs)
         yield from check_finite_scores(scores, rows).T
-
-
-def weighted_sum(models: Sequence[Model], factors: Sequence[float]) -> Model:
-    """Return the model whose scores are the sum of the scores of RBF models, times their factors.
-
-    All models have the map of the features of the first one. Centres that several models share are
-    in the sum once.
-    """
-    pairs = list(zip(models, factors, strict=True))
-    linear = [factor * m.linear_coef for m, factor in pairs if m.linear_coef is not None]
-    kernel, centres = _joined_kernel(models), stack_rows([model.centres for model in models])
-    coef = np.concatenate([factor * model.coef for model, factor in pairs])
-    first, places = _distinct(kernel, centres)
-    return Model(
-        kernel=kernel.part(first),
-        centres=centres[first],
-        indices=np.concatenate([model.indices for model in models])[first],
-        coef=np.bincount(places, coef),
-        linear_coef=np.sum(linear, axis=0) if linear else None,
-        intercept=sum(factor * model.intercept for model, factor in pairs),
-        generation=1 + max(model.generation for model in models),
-        scaling=models[0].scaling,
-    )
-
-
-def _distinct(kernel: Kernel, centres: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first of each group of equal centres, and the number of the group of each."""
-    groups: dict[bytes, int] = {}
-    first: list[int] = []
-    places: list[int] = []
-    for k in range(centres.shape[0]):
-        row, own = centres[[k]], kernel.part([k])
-        parts = (row.indices, row.data) if is_sparse(row) else (row,)
-        key = b"".join(np.asarray(part).tobytes() for part in (*parts, *vars(own).values()))
-        if key not in groups:
-            groups[key] = len(first)
-            first.append(k)
-        places.append(groups[key])
-    return np.array(first), np.array(places)
-
-
-def _joined_kernel(models: Sequence[Model]) -> Kernel:
-    """Return one kernel for the centres of all models: RBF if no model has scales."""
-    kernels = [model.kernel for model in models]
-    if all(isinstance(kernel, RBF) and kernel.scales is None for kernel in kernels):
-        gammas = [np.broadcast_to(as_rbf(m.kernel).gamma, len(m.coef)) for m in models]
-        gamma = np.concatenate(gammas)
-        return RBF(float(gamma[0]) if (gamma == gamma[0]).all() else gamma)
-    first, *others = (_shaped(model) for model in models)
-    for other in others:
-        first = first.joined(other)
-    return first
-
-
-def _shaped(model: Model) -> ShapedRBF:
-    """Return the kernel of a model with a row of the metric per centre."""
-    kernel = model.kernel
-    if isinstance(kernel, ShapedRBF):
-        return kernel
-    return ShapedRBF.of(as_rbf(kernel), *model.centres.shape)
 
 
 def without_ridges(model: Model) -> Model:

@@ -60,8 +60,8 @@ class UnwrappedModel:
 
     @property
     def n_averaged(self) -> int:
-        """The number of settings whose average a search has made, 1 for one setting."""
-        return len(getattr(self.classifier, "averaged_params_", (None,)))
+        """The number of Cs whose coefficients a search has averaged, 1 for one C."""
+        return max(len(getattr(self.classifier, "averaged_Cs_", ())), 1)
 
     @property
     def train_auc(self) -> float | None:

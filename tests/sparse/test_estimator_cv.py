@@ -25,7 +25,7 @@ from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.base import calibrate
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.sparse.cv_results import rows_of_choice
-from skauc.sparse.search import MOST_BEHIND, Search
+from skauc.sparse.search import Search
 
 X, y = make_moons(120, noise=0.3, random_state=0)
 X_NEW, Y_NEW = make_moons(500, noise=0.3, random_state=1)
@@ -39,6 +39,7 @@ def make(**parameters):
         "scaling": None,
         "shapes": "round",
         "refine": False,
+        "ensemble": False,
         "cv": StratifiedKFold(3),
         "random_state": 0,
     }
@@ -105,8 +106,8 @@ def rule(results, size):
     """The chosen entry, and whether it is another setting than the usual one, which comes first.
 
     Another one has a mean that is better by more than a standard error of the difference by folds.
-    Then the better one of the largest size and the next one of at most half of it, or the smallest
-    size that loses at most a standard error and a twentieth of 1 - AUC.
+    Then the size at which settings were compared, or the smallest size that loses at most a
+    standard error and a twentieth of 1 - AUC.
     """
     scores, sizes, tried = splits(results), results["param_n_basis"], settings(results)
     complete = np.flatnonzero(~np.isnan(scores).any(axis=1))
@@ -121,10 +122,10 @@ def rule(results, size):
     usual = max(sizes_of(0), key=lambda i: sizes[i])
     best = max((i for i in complete if sizes[i] == sizes[usual]), key=lambda i: means[i])
     is_other = bool(means[best] - means[usual] > error(best, usual))
-    own = sorted(sizes_of(best if is_other else usual), key=lambda i: -sizes[i])
+    chosen = best if is_other else usual
     if size == "best":
-        half = [i for i in own if sizes[i] <= sizes[own[0]] / 2]
-        return max(own[0], half[0], key=lambda i: (means[i], -sizes[i])), is_other
+        return chosen, is_other
+    own = sorted(sizes_of(chosen), key=lambda i: -sizes[i])
     best = max(own, key=lambda i: (means[i], -sizes[i]))
     most = [min(error(best, i), 0.05 * (1 - means[best])) for i in own]
     good = [i for i, each in zip(own, most, strict=True) if means[best] - means[i] <= each]
@@ -264,8 +265,8 @@ def test_settings_are_compared_on_two_folds_and_the_best_two_on_all_unless_behin
     assert len(others) == 3
     assert n_folds[usual] == {4}
     means = {key: found[key][-1][:2].mean() for key in (usual, *others)}
-    least = means[usual] - MOST_BEHIND * (1 - means[usual])
-    promising = [key for key in sorted(others, key=lambda key: -means[key]) if means[key] >= least]
+    in_order = sorted(others, key=lambda key: -means[key])
+    promising = [key for key in in_order if means[key] >= means[usual]]
     assert {key for key in others if n_folds[key] == {4}} == set(promising[:2])
 
 
@@ -504,7 +505,7 @@ def test_after_an_interrupt_many_rows_are_sampled(monkeypatch):
 
 
 def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monkeypatch):
-    monkeypatch.setattr("skauc.sparse.search.score_job", lambda *_: Interrupt(1)(None))
+    monkeypatch.setattr("skauc.sparse.search.score_job", lambda *_, **__: Interrupt(1)(None))
     model = make()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

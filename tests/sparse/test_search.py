@@ -12,7 +12,7 @@ from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
 from skauc.sparse.grid import LADDER
 from skauc.sparse.scoring import Tested as Found
-from skauc.sparse.scoring import score_job
+from skauc.sparse.scoring import no_others, score_job
 from skauc.sparse.search import (
     Scores,
     Search,
@@ -93,7 +93,7 @@ def test_scores_are_values():
 
 def make_search(usual):
     unused = dict.fromkeys(("base", "rows", "folds", "seed", "n_jobs", "n_kept", "metric"))
-    return Search(**unused, usual=usual, has_few_of_class=False, watch=None, expect=None)
+    return Search(**unused, usual=usual, near=no_others, watch=None, expect=None)
 
 
 def on_two_folds(aucs):
@@ -116,10 +116,10 @@ def test_another_setting_must_be_better_by_a_standard_error(aucs, is_better):
     search = make_search(usual)
     assert search.best(scores) == (other if is_better else usual)
     chosen, score = choose(search, scores, "best")
-    assert chosen == (other if is_better else luckiest_size)
+    assert chosen == (other if is_better else usual)
     # Only a choice among settings is optimistic: the best of each fold has an AUC of 1 here.
-    mean = np.mean(aucs) if is_better else 1.0
-    assert score == pytest.approx(mean - (1 - mean))
+    mean = np.mean(aucs)
+    assert score == pytest.approx(mean - (1 - mean) if is_better else 0.9)
 
 
 def test_a_setting_on_fewer_folds_is_not_chosen():
@@ -175,7 +175,8 @@ def test_progress_has_a_total_what_is_tried_and_the_best_auc():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"Cs": [1.0]}, {"Cs": [1.0], "effort": "quick"}, {"scaling": None}]
+    "parameters",
+    [{"Cs": [1.0]}, {"Cs": [1.0], "effort": "quick"}, {"Cs": [0.1, 1.0], "scaling": None}],
 )
 def test_stages_without_a_fit_do_not_change_the_total(parameters):
     watcher = Watcher()
@@ -224,24 +225,23 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
     beyond_noise = {4: [0.896, 0.896, 0.896], 8: best}
     beyond_the_loss = {4: [0.88, 0.9, 0.9], 8: best}
     for by_size, expected in ((within_noise, 4), (beyond_noise, 8), (beyond_the_loss, 8)):
-        assert smallest(make_scores(by_size)).n_basis == expected
+        assert smallest(make_scores(by_size), 8).n_basis == expected
         assert best_mean(make_scores(by_size)).n_basis == 8
 
 
-def test_the_best_size_is_the_largest_or_half_of_it():
-    for largest, expected in ((0.9, 16), (0.8, 8)):
-        scores = make_scores({4: [0.95], 8: [0.85], 11: [0.95], 16: [largest]})
-        assert best_size(scores).n_basis == expected
-    assert best_size(make_scores({3: [0.8], 4: [0.7]})).n_basis == 4
+@pytest.mark.parametrize(("largest", "expected"), [((0.9, 0.9), 16), ((0.8, 0.94), 8)])
+def test_the_best_size_is_the_usual_one_unless_the_largest_is_clearly_better(largest, expected):
+    scores = make_scores({4: [0.95] * 2, 8: [0.85] * 2, 11: [0.95] * 2, 16: largest})
+    assert best_size(scores, 8).n_basis == expected
+    assert best_size(make_scores({4: [0.8] * 2, 8: [0.7] * 2}), 8).n_basis == 8
 
 
 def test_the_score_is_corrected_by_what_the_best_of_each_fold_gains():
     scores = make_scores({4: [0.8, 0.6], 8: [0.7, 0.9]})
     chosen = best_mean(scores)
     assert chosen.n_basis == 8
-    assert corrected_mean(scores, scores[chosen]) == pytest.approx(0.8 - 0.05)
-    alone = {chosen: scores[chosen]}
-    assert corrected_mean(alone, scores[chosen]) == pytest.approx(0.8)
+    assert corrected_mean(scores.values(), scores[chosen]) == pytest.approx(0.8 - 0.05)
+    assert corrected_mean([], scores[chosen]) == pytest.approx(0.8)
 
 
 def test_random_labels_are_not_ranked():
@@ -281,11 +281,11 @@ def test_no_fit_begins_after_the_time_limit(monkeypatch):
     """The time is up in the second round, which is then not finished."""
     begun = []
 
-    def score(base, rows, fold, job, *others):
+    def score(base, rows, fold, job, *others, **more):
         begun.append(job)
         if len(begun) == 7:  # the usual setting and another C on three folds each, and one more
             monkeypatch.setattr(Search, "is_over", lambda search: True)
-        return score_job(base, rows, fold, job, *others)
+        return score_job(base, rows, fold, job, *others, **more)
 
     monkeypatch.setattr("skauc.sparse.search.score_job", score)
     watcher = Watcher()
@@ -334,8 +334,8 @@ def test_cs_are_tried_while_they_get_better():
     rows = rng.normal(size=(400, 1)) + 0.1 * rng.normal(size=(400, 4))
     small = {"n_basis": 4, "cv": 2, "scaling": None, "shapes": "round", "ensemble": False}
     search = SparseKernelAUCCV(**small, random_state=0).fit(rows, rows[:, 0] > rows[:, 1])
-    # The estimate is at its upper limit, 10. The Cs next to it come first.
-    assert set(search.cv_results_["param_C"]) == {"auto", 2.5, *LADDER[6:]}
+    # The estimate is at its upper limit, 10. Fits with 62.5 tell that two steps more are better.
+    assert set(search.cv_results_["param_C"]) == {"auto", 62.5, 312.5, LADDER[-1]}
     assert search.best_params_["C"] == LADDER[-1]
 
 
@@ -363,8 +363,6 @@ def test_rules_that_know_no_ridges_do_not_try_them():
 def test_neighbours_on_the_ladder():
     grid = SearchGrid((), (0.1, 0.5, 2.5, 12.5))
     assert grid.nearest(0.7) == 0.5
-    assert grid.others(0.7) == [0.1, 2.5]
-    assert grid.others(100.0) == [2.5]
     assert grid.around(0.7, 2) == (0.1, 0.5, 2.5, 12.5)
-    assert replace(grid, tries_all=True).others(0.5) == [0.1, 2.5, 12.5]
+    assert grid.around(100.0, 1) == (2.5, 12.5)
     assert SearchGrid((), ()).around(1.0, 2) == ()

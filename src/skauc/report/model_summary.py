@@ -54,7 +54,7 @@ def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...
     }
     shown = [(f"{name} (chosen)", value) for name, value in chosen.items()]
     if unwrapped.n_averaged > 1:
-        shown.append(("averaged", f"{unwrapped.n_averaged} settings"))
+        shown.append(("averaged", f"{unwrapped.n_averaged} values of C"))
     if _parameters(classifier).get("C") == "auto":
         shown.append(("C", getattr(classifier, "C_", "auto")))
     shown += changed.items()

@@ -17,8 +17,8 @@ _SAMPLE_ROWS = 60_000
 class Sizes:
     """AUC at each size: on the test rows with limits, on the training rows, cross-validated.
 
-    If ``n_averaged`` settings were averaged, the chosen size is the average, and the others are
-    sizes of the best setting.
+    If ``n_averaged`` values of C were averaged, the chosen size is the average, and the others have
+    one of them.
     """
 
     n_basis: tuple[int, ...]

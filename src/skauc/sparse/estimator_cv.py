@@ -20,13 +20,13 @@ from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, war
 from skauc.data.training import TrainingData
 from skauc.engines import is_on_cluster, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
-from skauc.sparse.averaging import average, averaged_settings, expected_jobs_of_average
+from skauc.sparse.averaging import N_NEAR, Average, average_of, averaged_path
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
 from skauc.sparse.grid import check_search, effort_of, is_auto, search_grid
 from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, Plan, Selection, as_selection, make_plan
+from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.scoring import make_metric
@@ -42,6 +42,7 @@ from skauc.sparse.search import (
     try_all_centres,
 )
 from skauc.sparse.settings import SearchGrid, Setting
+from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
 from skauc.validation import (
     check_groups,
@@ -71,14 +72,15 @@ class SparseKernelAUCCV(PathClassifier):
     ----------
     Cs : array-like of floats or None, default=None
         Values of C to try, all of them with the usual structure; the usual C is the middle one.
-        None lets each fit estimate C. It also tries the next values of a ladder with a factor of
-        five, below and above the estimate, and further ones while they get better.
+        None lets each fit estimate C. The next values of a ladder with a factor of five are tried
+        with the centres of the fit. Fits with another C are tried if that one is better, and with
+        C=62.5.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
         of numbers for several widths at once. None tries "scale" and, if both classes have at
         least 300 rows, 0.3 times as much.
     n_basis : int, default=64
-        Largest number of centres. About half of it is tried, too.
+        Largest number of centres. About half of it is used unless more centres are better.
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries True and False.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
@@ -94,20 +96,21 @@ class SparseKernelAUCCV(PathClassifier):
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
-        "best" takes ``n_basis`` centres or about half, whichever has the better mean AUC. "small"
-        takes the smallest size on the path that loses no more than one standard error and no more
-        than 5% of 1 - AUC. ``size_choices_`` tells what the other choice would have been.
+        "best" takes about half of ``n_basis`` centres, or all of them if their mean AUC is better
+        by more than one standard error. "small" takes the smallest size on the path that loses no
+        more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
+        the other choice would have been.
     ensemble : bool, default=True
-        If True, and the rarer class has fewer than 300 rows, average small models of the best
-        structure with the Cs around the best one, weighted by their scores. The average is one
-        model with the centres of all of them, at most half of ``n_basis``. It is used with
-        size="best" and rows in memory, unless small models are far behind larger ones.
+        If True, fit the last coefficients for other Cs than the one that the centres were chosen
+        with. If the rarer class has fewer than 300 rows, they are the average of the coefficients
+        for the Cs around the best one, weighted by the scores of these Cs. Otherwise they are those
+        for the best C, if it is clearly better. It is used with size="best" and rows in memory.
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
         "thorough" tries more widths and scalings, and keeps more of them for all folds.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best setting so far. Fits that are running
-        then, and the last fit, are finished. No setting is averaged after that time.
+        then, and the last fit, are finished.
     selection : str or Selection, default="orthogonal"
         As in `SparseKernelAUC`.
     scoring : str, callable or None, default=None
@@ -138,28 +141,29 @@ class SparseKernelAUCCV(PathClassifier):
     Attributes
     ----------
     best_params_ : dict
-        The parameters that were chosen, as `SparseKernelAUC` takes them. Of an average, those of
-        the model with the largest weight.
+        The parameters that were chosen, as `SparseKernelAUC` takes them. They give the centres;
+        the last coefficients may be for other Cs, see ``averaged_Cs_``.
     best_score_ : float
-        Mean cross-validated AUC, or ``scoring``, of the model. If it is not the usual setting, it
-        is corrected for the optimism of having chosen the best (Tibshirani and Tibshirani, 2009).
-        ``cv_results_`` has the mean itself.
+        Mean cross-validated AUC, or ``scoring``, of the model. If it is not the usual setting, or
+        has other Cs, it is corrected for the optimism of having chosen the best (Tibshirani and
+        Tibshirani, 2009). ``size_choices_`` has the mean itself.
     size_choices_ : dict of str to dict
         For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``
         (that of the average, if there is one).
-    averaged_params_ : list of dict
-        The parameters of all models that were averaged, ``best_params_`` first.
+    averaged_Cs_ : list of float
+        The Cs whose coefficients were averaged, the one of the largest weight first. Empty if the
+        coefficients are those of the C that the centres were chosen with.
     best_estimator_ : SparseKernelAUC
-        The model fitted to all rows, or the average, with its scores lowered so that 0 has a
-        probability of 0.5. This estimator has its attributes, too (``basis_vectors_``,
-        ``dual_coef_``, ``path_`` and so on). Its parameters are ``best_params_``. An average is the
-        last model of ``path_``, and the smaller ones are those of ``best_params_``. The record of
-        an average has the objective of ``best_params_``, because it has none of its own.
+        The model fitted to all rows, with its scores lowered so that 0 has a probability of 0.5.
+        This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``, ``path_`` and so
+        on). Its parameters are ``best_params_``. An average is the last model of ``path_``. Its
+        record has the objective before, because an average has none of its own.
     cv_results_ : dict of ndarrays
         One entry per setting and size, as in scikit-learn: ``params``, ``param_C`` and so on,
         ``split0_test_score`` and so on (NaN on folds where it was not tried),
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``. ``param_whole_curve`` is True
-        for models without the limits ``max_fpr`` and ``min_tpr``.
+        for models without the limits ``max_fpr`` and ``min_tpr``. Cs that were tried with the
+        centres of a fit are not in it.
     n_splits_ : int
         Number of folds.
     calibrator_ : object
@@ -182,7 +186,8 @@ class SparseKernelAUCCV(PathClassifier):
     these settings are compared on two folds (three if the folds are drawn twice), and the best two
     of a round on all folds unless they are behind. Another setting than the usual one is chosen if
     its mean is better by more than one standard error of the difference, fold by fold. Models have
-    half of the centres in this comparison, and the best setting is then tried in full size.
+    half of the centres in this comparison. If they are better than models of a quarter, the best
+    setting is then tried in full size.
 
     Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
     centres on samples of 32,000 rows instead of 4,000, with 40 steps instead of 10, and has the
@@ -272,7 +277,6 @@ class SparseKernelAUCCV(PathClassifier):
         its first centre with the model it has reached, which may have fewer centres than
         ``n_basis`` or fewer steps of refinement. If there are more than 80,000 rows, it uses a
         sample of 40,000. If it is interrupted, too, the estimator keeps the model it had reached.
-        An interrupt while other settings are fitted for an average keeps the best setting alone.
 
         Parameters
         ----------
@@ -312,25 +316,29 @@ class SparseKernelAUCCV(PathClassifier):
                 n_kept=effort.n_kept,
                 metric=make_metric(self.scoring, base),
                 usual=grid.for_comparison().settings[0],
-                has_few_of_class=min(counts) < FEW_OF_CLASS,
+                near=partial(grid.around, n_near=N_NEAR),
                 watch=log.record,
                 expect=log.expect,
                 deadline=time.monotonic() + (self.time_limit or np.inf),
             )
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
-            log.begin(self._expected_jobs(search, grid), report)
+            log.begin(expected_jobs(search, grid), report)
             try:
-                settings, score = self._search(search, grid, log)
+                scores = try_all_centres(search, grid, run_search(search, grid))
+                chosen, score = choose(search, scores, self.size)
+                average = None
+                if self.ensemble and self.size == "best" and _are_here(rows):
+                    are_few = min(counts) < FEW_OF_CLASS
+                    average = average_of(search, chosen, scores, are_few=are_few)
             except KeyboardInterrupt as interrupt:
                 if log.scores.best_so_far() is None:
                     raise
                 log.hurry(LAST_SECONDS)
-                setting, score = choose(search, log.scores, self.size)
-                alone = {setting: 1.0}
-                path = self._refit(search, search.few_rows(), alone, score, {}, log)
+                chosen, score = choose(search, log.scores, self.size)
+                path = self._refit(search, search.few_rows(), chosen, score, None, {}, log)
                 raise FitInterruptedError(path) from interrupt
-            changes = self._last_changes(search, next(iter(settings)), log.scores)
-            self._refit(search, rows, settings, score, changes, log)
+            changes = self._last_changes(search, chosen, scores)
+            self._refit(search, rows, chosen, score, average, changes, log)
         return self
 
     @available_if(_has_probabilities)
@@ -392,7 +400,7 @@ class SparseKernelAUCCV(PathClassifier):
         smaller = super().truncate(n_basis)
         if n_basis < self.n_basis_:
             smaller.__dict__.pop("calibrator_", None)
-            smaller.averaged_params_ = [self.best_params_]
+            smaller.averaged_Cs_ = []
         return smaller
 
     def _warn_if_unscaled(self, grid: SearchGrid, rows: TrainingData) -> None:
@@ -409,20 +417,19 @@ class SparseKernelAUCCV(PathClassifier):
         self,
         search: Search,
         rows: TrainingData,
-        settings: dict[Setting, float],
+        chosen: Setting,
         score: float,
+        average: Average | None,
         changes: dict[str, Any],
         log: SearchLog,
     ) -> Path:
-        """Fit the first setting and average it with the others; interrupted, keep what is there.
+        """Fit the setting, and average its Cs if there is an average; interrupted, keep the model.
 
-        ``settings`` have weights. ``changes`` are parameters of the last fit that differ from those
-        of the first setting.
+        ``changes`` are parameters of this fit that differ from those of the setting.
         """
-        chosen = next(iter(settings))
         selection = changes.pop("selection", as_selection(self.selection))
         self.best_params_ = {**chosen.parameters(), **changes}
-        self.averaged_params_, self.best_score_ = [self.best_params_], score
+        self.averaged_Cs_, self.best_score_ = [], score
         self.size_choices_ = all_choices(search, log.scores)
         self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_ = len(search.folds)
@@ -430,59 +437,26 @@ class SparseKernelAUCCV(PathClassifier):
         plan, mapped = make_plan(parameters, rows)
         self.classes_, self.feature_spread_ = rows.classes, plan.spread
         self.background_ = summarise(search.rows, getattr(plan.feature_map, "by_feature", None))
-        factors = {chosen: 1.0}
+        factors = {} if average is None else average.factors
         try:
-            path = self._fit_path(search, plan, mapped, log)
-            fit = partial(self._fit_setting, search, log)
-            found = average(search, log.scores, path, settings, fit) if len(settings) > 1 else None
+            path = fit_path(
+                mapped,
+                plan,
+                open_engine=partial(make_engine, n_jobs=self.n_jobs),
+                random_state=search.seed,
+                watch=log.watch_refit,
+                on_step=log.watch_step,
+                then=(TryCs(lambda C: factors),),
+            )
         except FitInterruptedError as interrupt:
-            self._keep(interrupt.path, factors, selection, search, log)
+            self._keep(interrupt.path, chosen, {}, selection, search, log)
             raise
-        if found is not None:
-            path, factors, self.best_score_ = found.path, found.factors, found.corrected
-            best = {"params": self.best_params_, "mean_test_score": found.mean}
-            self.size_choices_["best"] = best
-            self.averaged_params_ += [setting.parameters() for setting in list(factors)[1:]]
-        self._keep(path, factors, selection, search, log)
+        if average is not None:
+            path = averaged_path(path, factors, rows)
+            self.averaged_Cs_, self.best_score_ = list(factors), average.corrected
+            self.size_choices_["best"]["mean_test_score"] = average.mean
+        self._keep(path, chosen, factors, selection, search, log)
         return path
-
-    def _fit_setting(self, search: Search, log: SearchLog, setting: Setting) -> Path:
-        """Fit a setting to all rows."""
-        plan, rows = make_plan(replace(search.base, **setting.parameters()), search.rows)
-        return self._fit_path(search, plan, rows, log)
-
-    def _fit_path(self, search: Search, plan: Plan, rows: TrainingData, log: SearchLog) -> Path:
-        log.begin_refit()
-        return fit_path(
-            rows,
-            plan,
-            open_engine=partial(make_engine, n_jobs=self.n_jobs),
-            random_state=search.seed,
-            watch=log.watch_refit,
-            on_step=log.watch_step,
-        )
-
-    def _search(
-        self, search: Search, grid: SearchGrid, log: SearchLog
-    ) -> tuple[dict[Setting, float], float]:
-        """Return the settings to average, or the best one, with weights; and the first's score."""
-        scores = run_search(search, grid)
-        settings = averaged_settings(search, grid, scores) if self._averages(search) else {}
-        if settings and not search.is_over():
-            first = log.scores.on_first(len(search.folds))[next(iter(settings))]
-            return settings, float(first.mean())
-        chosen, score = choose(search, try_all_centres(search, grid, log.scores), self.size)
-        return {chosen: 1.0}, score
-
-    def _averages(self, search: Search) -> bool:
-        """Tell whether settings are averaged."""
-        rows = search.rows
-        is_here = isinstance(rows, TrainingData) and rows.device is None
-        return self.ensemble and self.size == "best" and is_here and search.has_few_of_class
-
-    def _expected_jobs(self, search: Search, grid: SearchGrid) -> dict[str, int]:
-        averaging = expected_jobs_of_average(search, grid) if self._averages(search) else {}
-        return expected_jobs(search, grid, is_averaged=bool(averaging)) | averaging
 
     def _last_changes(self, search: Search, chosen: Setting, scores: Scores) -> dict[str, Any]:
         """Return the parameters that the last fit changes if there are many rows.
@@ -504,13 +478,14 @@ class SparseKernelAUCCV(PathClassifier):
     def _keep(
         self,
         path: Path,
-        factors: dict[Setting, float],
+        chosen: Setting,
+        factors: dict[float, float],
         selection: Selection,
         search: Search,
         log: SearchLog,
     ) -> None:
         """Set the attributes of the model, here and in ``best_estimator_``."""
-        calibrator = calibrate(*search.tested(factors, log.scores))
+        calibrator = calibrate(*search.tested(chosen, factors, log.scores))
         # A score of 0 is to have a probability of 0.5.
         middle = calibrator.middle
         path, self.calibrator_ = path.lowered(middle), calibrator.lowered(middle)
@@ -543,6 +518,11 @@ class SparseKernelAUCCV(PathClassifier):
         base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol, **limits)
         base.check()
         return base
+
+
+def _are_here(rows: TrainingData) -> bool:
+    """Return whether the rows are in the memory of this computer."""
+    return isinstance(rows, TrainingData) and rows.device is None
 
 
 def _gains_by_threads(rows: TrainingData) -> bool:

@@ -74,6 +74,7 @@ def fit_path(
     - SetC estimates C, for what follows.
     - MoveTo(rows) solves for the same basis on hard rows, or on all rows.
     - Finish fits the coefficients once more, to all rows.
+    - TryCs fits them for other Cs, if a search asks for it.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def fit_path(
             raise FitInterruptedError(_path(work.latest, plan)) from interrupt
     path = _path(state, plan)
     checkpoint.remove()
-    return replace(path, is_exhausted=work.is_exhausted)
+    return replace(path, is_exhausted=work.is_exhausted, by_c=work.by_c)
 
 
 def _path(state: FitState, plan: Plan) -> Path:

@@ -178,10 +178,6 @@ class SearchLog:
         """End the last fit some seconds after its first centre, as an interrupt does."""
         self._deadline = Deadline(seconds)
 
-    def begin_refit(self) -> None:
-        """Begin a fit to all rows, whose seconds are counted from zero."""
-        self._path_printer = PathPrinter(self._printer.name, self._printer.verbose)
-
     def watch_refit(self, path: Path) -> bool:
         """Tell of one more centre of the last fit; never stop it before the deadline."""
         self._deadline.check()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -19,10 +19,12 @@ from skauc.feature_map import FeatureMap
 from skauc.metrics.area import auc_of
 from skauc.metrics.partial_area import check_corner, partial_auc_of
 from skauc.metrics.sorted_scores import sort_scores
+from skauc.model import scores_of_models
 from skauc.sparse.folds import Fold
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
 from skauc.sparse.settings import Setting
+from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
 
 # Smaller models are not offered.
@@ -44,16 +46,22 @@ class Job:
 class Tested:
     """What the test rows of a fold say of a setting: the metric, and the scores of the rows.
 
-    ``C`` is that of the coefficients.
+    ``C`` is that of the coefficients. ``by_c`` tells of models with the same centres and other Cs.
     """
 
     metric: float
     scores: np.ndarray
     C: float
+    by_c: dict[float, Tested] = field(default_factory=dict)
 
 
 def go_on() -> None:
     """Check nothing, and let the fit go on."""
+
+
+def no_others(C: float) -> tuple[float, ...]:
+    """Try no other Cs than that of the fit."""
+    return ()
 
 
 def score_job(
@@ -65,12 +73,13 @@ def score_job(
     metric: Metric,
     check: Callable[[], None] = go_on,
     maps: dict[str, FeatureMap] | None = None,
+    near: Callable[[float], Collection[float]] = no_others,
 ) -> dict[Setting, Tested]:
     """Fit to the training rows of the fold, and test each size on the test rows.
 
     ``check`` is called for every centre and every step of a refinement. It may raise
     KeyboardInterrupt. ``maps`` holds the maps of the training rows that are known, by ``scaling``.
-    A new one is added.
+    A new one is added. ``near`` returns the Cs to try with the last centres, for the C of the fit.
 
     If no independent row is left before the last size, the larger sizes have the score of the
     largest one that was reached, for a fit with a larger `n_basis` gives the same model. All folds
@@ -90,19 +99,25 @@ def score_job(
             random_state=seed,
             watch=partial(_check_centre, check),
             on_step=lambda step: check(),
+            then=(TryCs(near),),
         )
     except FitInterruptedError as interrupt:
         # A fold that was cut off does not count.
         raise KeyboardInterrupt from interrupt
     test, sizes = fold.tested(rows), _scored_sizes(setting, base.selection.retrain)
     last = path.records[-1].n_basis
-    found = {}
-    for record in path.records:
-        if record.n_basis in sizes or record.n_basis == last:
-            scores = record.model.scores(test.X)
-            value = metric(scores, test.positive, test.weights)
-            assert record.C is not None  # only an average has none
-            found[record.n_basis] = Tested(value, scores.astype(np.float32), record.C)
+    records = [record for record in path.records if record.n_basis in (*sizes, last)]
+    models = [*(record.model for record in records), *path.by_c.values()]
+    mapped = test.X if plan.feature_map is None else plan.feature_map.transform(test.X)
+    scores = scores_of_models([replace(model, scaling=None) for model in models], mapped)
+
+    def tested(C: float | None) -> Tested:
+        assert C is not None  # only an average has none
+        own = next(scores)
+        return Tested(metric(own, test.positive, test.weights), own.astype(np.float32), C)
+
+    found = {record.n_basis: tested(record.C) for record in records}
+    found[last] = replace(found[last], by_c={C: tested(C) for C in path.by_c})
     found |= {size: found[last] for size in sizes if size > last}
     return {replace(setting, n_basis=size): tested for size, tested in found.items()}
 

@@ -3,15 +3,18 @@
 Fits estimate C themselves, so the usual setting, the default of `SparseKernelAUC` with normal
 scores, is a strong one. The search scores it on all folds, and goes
 
-- "C": try the Cs next to the one that was estimated, and go on while they get better,
+- "C": try another C, and go on while it gets better,
 - "structure": change one thing at a time: scaling, axes, shapes, width, linear term,
-- "C again": try the Cs next to the one of the best structure, if it is another one,
-- "size": try the best setting with all centres; up to here, models have half of them at most.
+- "C again": try another C with the best structure, if it is another one,
+- "size": try the best setting with all centres, if half of them are better than a quarter.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds
-unless they are behind. A fit scores all sizes on its path. Another setting than the usual one is
-chosen if its mean is better by more than one standard error of the difference, fold by fold: of
-many settings that are equally good, the best one is only the luckiest.
+unless they are behind. A fit scores all sizes on its path, and the Cs next to its own with its
+centres, which costs little. So fits with another C are made only where one of these is better.
+
+Another setting than the usual one is chosen if its mean is better by more than one standard error
+of the difference, fold by fold: of many settings that are equally good, the best one is only the
+luckiest.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -38,9 +41,9 @@ from skauc.sparse.settings import SearchGrid, Setting
 
 # Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
-# Settings that are behind the best one so far by more than this part of 1 - AUC on these folds are
-# given up.
-MOST_BEHIND = 0.01
+# A large C that is always tried: rules without noise need one, and its coefficients are good only
+# with centres that were chosen for it.
+BOLD_C = 62.5
 # Structures that are good on few tables and take long are tried with this part of the centres
 # first.
 PROBED_PART = 4
@@ -76,6 +79,15 @@ class Scores:
             for setting, by_fold in self.by_setting.items()
             if all(fold in by_fold for fold in folds)
         }
+
+    def by_c(self, setting: Setting) -> dict[float, np.ndarray]:
+        """Return the metric of other Cs with the centres of a setting, fold by fold.
+
+        The Cs are those that were tried on all folds of the setting.
+        """
+        found = [tested.by_c for _, tested in sorted(self.by_setting[setting].items())]
+        Cs = sorted(set.intersection(*map(set, found)))
+        return {C: np.array([by_c[C].metric for by_c in found]) for C in Cs}
 
     @property
     def n_most(self) -> int:
@@ -128,7 +140,8 @@ class Search:
     """The rows and folds that settings are scored on, and how.
 
     Of the settings of a round, ``n_kept`` are tried on all folds. ``usual`` is the setting that is
-    kept unless another one is better; it has the size at which settings are compared.
+    kept unless another one is better; it has the size at which settings are compared. ``near``
+    returns the Cs that fits try beside their own.
     ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before the
     jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the first.
     """
@@ -141,7 +154,7 @@ class Search:
     n_kept: int
     metric: Metric
     usual: Setting
-    has_few_of_class: bool
+    near: Callable[[float], Collection[float]]
     watch: Callable[[str, Job, Scores], None]
     expect: Callable[[str, int], None]
     deadline: float = np.inf
@@ -192,31 +205,32 @@ class Search:
         assert isinstance(fold, RowFold)  # samples are in memory
         return rows.part(fold.train)
 
-    def tested(self, factors: dict[Setting, float], scores: Scores) -> tuple[np.ndarray, ...]:
+    def tested(
+        self, setting: Setting, factors: dict[float, float], scores: Scores
+    ) -> tuple[np.ndarray, ...]:
         """Return scores, labels and weights of the test rows of all folds, one after the other."""
-        by_fold = self.tested_by_fold(factors, scores)
+        by_fold = self.tested_by_fold(setting, factors, scores)
         return tuple(np.concatenate(arrays) for arrays in zip(*by_fold, strict=True))
 
     def tested_by_fold(
-        self, factors: dict[Setting, float], scores: Scores
+        self, setting: Setting, factors: dict[float, float], scores: Scores
     ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Return scores, labels and weights of the test rows of each fold settings were tried on.
+        """Return scores, labels and weights of the test rows of each fold a setting was tried on.
 
-        The scores are sums of those of the settings, times their factors. The weights of samples
-        are multiplied so that they stand for all rows of their class.
+        If there are ``factors``, the scores are sums of those of the Cs, times their factors. The
+        weights of samples are multiplied so that they stand for all rows of their class.
         """
-        by_fold = [scores.by_setting[setting] for setting in factors]
         found = []
-        for number in sorted(set.intersection(*map(set, by_fold))):
+        for number, tested in sorted(scores.by_setting[setting].items()):
             rows, fold = self.part(number)
             test = fold.tested(rows)
             weights = test.weights
             if self._is_sampled:
                 multiples = class_weights(self.rows) / class_weights(test)
                 weights = weights * (multiples / multiples.min())[test.positive.astype(int)]
-            each = zip(factors.values(), by_fold, strict=True)
-            total = sum(factor * tested[number].scores for factor, tested in each)
-            found.append((np.asarray(total), test.positive, weights))
+            parts = [factor * tested.by_c[C].scores for C, factor in factors.items()]
+            total = np.sum(parts or [tested.scores], axis=0)
+            found.append((total, test.positive, weights))
         return found
 
     def is_over(self) -> bool:
@@ -252,7 +266,16 @@ class Search:
         try:
             part = self.part(job.fold)
             maps = self._maps.setdefault(job.fold, {})
-            return score_job(self.base, *part, job, self.seed, self.metric, self._check, maps)
+            return score_job(
+                self.base,
+                *part,
+                job,
+                self.seed,
+                self.metric,
+                check=self._check,
+                maps=maps,
+                near=self.near,
+            )
         except KeyboardInterrupt:
             if not self._is_cancelled.is_set():
                 raise
@@ -276,10 +299,15 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
 
 
 def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
-    """Try the best setting in full size."""
+    """Try the best setting in full size, if a smaller one is clearly worse than that of now."""
     if search.is_over() or search.usual.n_basis == grid.n_basis:
         return scores
-    larger = search.best(scores).of_size(grid.n_basis)
+    best = search.best(scores)
+    sizes = _sizes(search, scores)
+    half = max((s for s in sizes if 2 * s.n_basis <= best.n_basis), key=_size, default=None)
+    if half is not None and not is_better(sizes[best], sizes[half]):
+        return scores
+    larger = best.of_size(grid.n_basis)
     return search.run("size", _jobs([larger], range(len(search.folds))), scores)
 
 
@@ -287,17 +315,34 @@ def _compare_cs(
     search: Search, grid: SearchGrid, stage: str, start: Setting, scores: Scores
 ) -> Scores:
     """Try other Cs with a setting: all that were asked for, or those that get better."""
-    leading, tried = start, set(grid.around(search.estimated_c(start, scores), 0))
-    while tried and not search.is_over():
-        Cs = set(grid.others(search.estimated_c(leading, scores))) - tried
-        tried |= Cs
-        settings = [replace(start, C=C) for C in sorted(Cs)]
-        scores = compare_settings(search, stage, settings, scores)
-        before, known = leading, scores.on_first(search.n_first)
-        leading = best_mean({s: by for s, by in known.items() if replace(s, C=start.C) == start})
-        if leading == before:
+    if grid.tries_all:
+        others = [replace(start, C=C) for C in grid.ladder if C != start.C]
+        return compare_settings(search, stage, others, scores)
+    Cs = set(clearly_better_c(scores, start))
+    if start == search.usual and BOLD_C in grid.ladder:
+        Cs.add(BOLD_C)
+    while not search.is_over():
+        others = [replace(start, C=C) for C in sorted(Cs)]
+        others = [setting for setting in others if setting not in scores.by_setting]
+        if not others:
             break
+        scores = compare_settings(search, stage, others, scores)
+        leading = search.best(scores)
+        Cs = set(_best_c(scores, leading)) if leading in others else set()
     return scores
+
+
+def _best_c(scores: Scores, setting: Setting) -> list[float]:
+    """Return the best C with the centres of a setting, if others than its own were tried."""
+    by_c = scores.by_c(setting)
+    return sorted(by_c, key=lambda C: -by_c[C].mean())[:1]
+
+
+def clearly_better_c(scores: Scores, setting: Setting) -> list[float]:
+    """Return the best C with the centres of a setting, if it is better than its own."""
+    by_c, by_fold = scores.by_c(setting), scores.by_setting[setting]
+    own = np.array([tested.metric for _, tested in sorted(by_fold.items())])
+    return [C for C in _best_c(scores, setting) if is_better(by_c[C], own)]
 
 
 def _compare_structures(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
@@ -315,22 +360,25 @@ def _compare_structures(search: Search, grid: SearchGrid, scores: Scores) -> Sco
     return scores if search.is_over() else compare_settings(search, "structure", others, scores)
 
 
-def expected_jobs(search: Search, grid: SearchGrid, *, is_averaged: bool) -> dict[str, int]:
+def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
     """Return the number of jobs of each stage, if the search for C ends at once."""
     n_first, n_folds = search.n_first, len(search.folds)
 
     def n_jobs_of(n_settings: int) -> int:
         return n_settings * n_first + min(n_settings, search.n_kept) * (n_folds - n_first)
 
-    n_others = min(len(grid.ladder) - 1, len(grid.ladder) if grid.tries_all else 2)
+    # Without given Cs: the bold one, and one that is better with the same centres.
+    n_others = len(grid.ladder) - 1 if grid.tries_all else min(len(grid.ladder), 2)
     n_structures = len(grid.settings) - 1 + len(grid.probed)
     n_probes = len(grid.probed) * min(FIRST_FOLDS, n_folds)
     expected = {
         "usual": n_folds,
-        "C": n_jobs_of(max(n_others, 0)),
+        "C": n_jobs_of(n_others),
         "structure": n_probes + n_jobs_of(n_structures),
-        "C again": n_jobs_of(max(n_others, 0)) if n_structures else 0,
-        "size": 0 if is_averaged or search.usual.n_basis == grid.n_basis else n_folds,
+        "C again": n_jobs_of(n_others if grid.tries_all else min(n_others, 1))
+        if n_structures
+        else 0,
+        "size": 0 if search.usual.n_basis == grid.n_basis else n_folds,
     }
     return {stage: n_jobs for stage, n_jobs in expected.items() if n_jobs}
 
@@ -343,10 +391,13 @@ def compare_settings(search: Search, stage: str, settings: list[Setting], scores
     if search.is_over():
         return scores
     means = {s: float(by.mean()) for s, by in scores.on_first(n_first).items()}
-    least = means[best] - MOST_BEHIND * abs(1 - means[best])
     in_order = sorted(settings, key=lambda setting: -means[setting])
-    kept = [s for s in in_order[: search.n_kept] if means[s] >= least]
+    kept = [s for s in in_order[: search.n_kept] if means[s] >= means[best]]
     return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
+
+
+def _size(setting: Setting) -> int:
+    return setting.n_basis
 
 
 def _jobs(settings: list[Setting], folds: range) -> list[Job]:
@@ -359,16 +410,17 @@ def _jobs(settings: list[Setting], folds: range) -> list[Job]:
 def choose(search: Search, scores: Scores, size: str) -> tuple[Setting, float]:
     """Return the setting to use, and its mean AUC corrected for the choice."""
     by_setting = scores.on_first(scores.n_most)
-    chosen = _CHOICES[size](_sizes(search, scores))
+    chosen = _CHOICES[size](_sizes(search, scores), search.usual.n_basis)
     is_usual = chosen.of_size(search.usual.n_basis) == search.usual
-    competing = {} if is_usual else by_setting
+    competing = [] if is_usual else list(by_setting.values())
     return chosen, corrected_mean(competing, by_setting[chosen])
 
 
 def all_choices(search: Search, scores: Scores) -> dict[str, dict]:
     """Return the parameters and the mean AUC that each value of ``size`` stands for."""
     by_setting = _sizes(search, scores)
-    chosen = {size: choice(by_setting) for size, choice in _CHOICES.items()}
+    usual = search.usual.n_basis
+    chosen = {size: choice(by_setting, usual) for size, choice in _CHOICES.items()}
     return {
         size: {
             "params": setting.parameters(),
@@ -398,21 +450,29 @@ def best_unless_level(scores: dict[Setting, np.ndarray], usual: Setting) -> Sett
     best = best_mean(scores)
     if usual not in scores:
         return best
-    difference = scores[best] - scores[usual]
-    return best if difference.mean() > _standard_error(difference) else usual
+    return best if is_better(scores[best], scores[usual]) else usual
 
 
-def best_size(scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the better one of the largest size and the next one of at most half of it.
+def is_better(scores: np.ndarray, others: np.ndarray) -> bool:
+    """Tell whether scores are better than others by more than noise.
+
+    The noise is one standard error of the difference, fold by fold.
+    """
+    difference = scores - others
+    return bool(difference.mean() > _standard_error(difference))
+
+
+def best_size(scores: dict[Setting, np.ndarray], usual: int) -> Setting:
+    """Return the setting of the usual size, or the largest one if it is better.
 
     The best of many sizes would be a matter of luck.
     """
-    largest = max(setting.n_basis for setting in scores)
-    half = max((s.n_basis for s in scores if 2 * s.n_basis <= largest), default=largest)
-    return best_mean({s: by for s, by in scores.items() if s.n_basis in (half, largest)})
+    sizes = usual, max(setting.n_basis for setting in scores)
+    compared = {s: by for s, by in scores.items() if s.n_basis in sizes}
+    return best_unless_level(compared, min(compared, key=_size))
 
 
-def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
+def smallest(scores: dict[Setting, np.ndarray], usual: int) -> Setting:
     """Return the smallest setting that loses no more than noise, and no more than 5% of 1 - AUC.
 
     The noise is one standard error of the difference from the best, fold by fold.
@@ -430,20 +490,20 @@ def smallest(scores: dict[Setting, np.ndarray]) -> Setting:
 
 
 # What the parameter ``size`` means.
-_CHOICES: dict[str, Callable[[dict[Setting, np.ndarray]], Setting]] = {
+_CHOICES: dict[str, Callable[[dict[Setting, np.ndarray], int], Setting]] = {
     "best": best_size,
     "small": smallest,
 }
 SIZES = tuple(_CHOICES)
 
 
-def corrected_mean(scores: dict[Setting, np.ndarray], chosen: np.ndarray) -> float:
+def corrected_mean(scores: Collection[np.ndarray], chosen: np.ndarray) -> float:
     """Return the mean of the AUCs that were chosen, less the optimism of having chosen them.
 
     The optimism is estimated as by Tibshirani and Tibshirani (2009): in each fold, how much better
     the best setting of this fold is than what was chosen.
     """
-    best_of_fold = np.max([*scores.values(), chosen], axis=0)
+    best_of_fold = np.max([*scores, chosen], axis=0)
     return float(np.mean(chosen) - np.mean(best_of_fold - chosen))
 
 

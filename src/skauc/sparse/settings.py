@@ -89,8 +89,3 @@ class SearchGrid:
             return ()
         place = self.ladder.index(self.nearest(C))
         return self.ladder[max(place - n_near, 0) : place + n_near + 1]
-
-    def others(self, C: float) -> list[float]:
-        """Return the Cs to try beside one: all others, or the next ones on each side."""
-        Cs = self.ladder if self.tries_all else self.around(C, 1)
-        return [other for other in Cs if other != self.nearest(C)]

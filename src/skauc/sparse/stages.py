@@ -7,6 +7,7 @@
 | `SetC`   | estimates C from the coefficients, for what follows                               |
 | `MoveTo` | solves for the coefficients of the same basis on other rows: hard rows, or all    |
 | `Finish` | fits the coefficients once more, to all rows including those held out             |
+| `TryCs`  | fits the coefficients once more for each of several Cs                            |
 
 `skauc.sparse.finishing` does the same for a smaller model that early stopping keeps.
 """
@@ -84,6 +85,8 @@ class Workspace:
         self.latest: FitState | None = None
         # Whether a pursuit found no independent row any more.
         self.is_exhausted = False
+        # Models with the last centres and other Cs.
+        self.by_c: dict[float, Model] = {}
         self.save, self.on_step = save, on_step
         self._open_engine, self._random_state, self._watch = open_engine, random_state, watch
         # Rows that never count, because the caller tests on them.
@@ -209,7 +212,7 @@ class Workspace:
         if iterate.is_retrained:
             state = self._with_record(state, iterate, is_refined=is_refined)
         else:
-            state = replace(state, models={**state.models, len(state.basis): self._model(state)})
+            state = replace(state, models={**state.models, len(state.basis): self.model(state)})
         self.latest = state
         return state
 
@@ -217,7 +220,7 @@ class Workspace:
         """Add a model with its own threshold, and a record in place of the last of this size."""
         quality = self.engine.quality(iterate.point.state)
         state = replace(state, threshold=quality.threshold)
-        size, model = len(state.basis), self._model(state)
+        size, model = len(state.basis), self.model(state)
         record = PathRecord(
             n_basis=size,
             objective=iterate.point.value,
@@ -241,7 +244,8 @@ class Workspace:
         coef = linear.coef(weights)
         return coef, -threshold - float(coef @ linear.origin)
 
-    def _model(self, state: FitState) -> Model:
+    def model(self, state: FitState) -> Model:
+        """Return the model of the basis and the weights."""
         basis, linear = state.basis, state.weights[: state.basis.n_linear]
         linear_coef, intercept = self.linear_part(linear, state.threshold)
         return Model(
@@ -396,6 +400,31 @@ class Finish:
         *before, last = state.records
         state = replace(state, records=(*before, replace(last, validation_auc=validated)))
         work.latest = state
+        return state
+
+
+@dataclass(frozen=True)
+class TryCs:
+    """Fit the coefficients of the last basis for each of several Cs.
+
+    ``near`` returns the Cs to try for the C of the fit. Centres and shape stay as they are, so that
+    this takes a small part of the time of a fit.
+    """
+
+    near: Callable[[float], Collection[float]]
+    grows: bool = False
+    saves: bool = False
+
+    def run(self, state: FitState, work: Workspace) -> FitState:
+        """Return the same state; the models are in the workspace."""
+        weights = {state.C: state.weights}
+        for C in sorted(self.near(state.C), key=lambda C: abs(np.log(C / state.C))):
+            nearest = min(weights, key=lambda other: abs(np.log(other / C)))
+            work.weigh(C)
+            found = work.minimise(work.objective, weights[nearest], tol=DESCENT_TOL)
+            weights[C] = found.point.weights
+            work.by_c[C] = work.model(replace(state, weights=weights[C]))
+        work.weigh(state.C)
         return state
 
 

@@ -38,13 +38,15 @@ class FitState:
 class Path:
     """The models of one fit by size, a record per retraining, and the size to keep.
 
-    ``is_exhausted`` says that all other rows depend on the centres.
+    ``is_exhausted`` says that all other rows depend on the centres. ``by_c`` holds models with the
+    centres of the last one and other Cs, see `skauc.sparse.stages.TryCs`.
     """
 
     models: dict[int, Model]
     records: tuple[PathRecord, ...]
     size: int
     is_exhausted: bool = False
+    by_c: dict[float, Model] = field(default_factory=dict)
 
     def with_models(self, models: dict[int, Model]) -> Path:
         """Return the path with other models of the same sizes."""

@@ -92,8 +92,8 @@ def _model_lines(summary: dict, trained: Trained, parts: TableParts) -> list[tup
         lines.append(("tested on", f"{len(test.y):,} rows, {n_positive:,} positive, {whose}"))
     classifier = final_estimator(trained.model)
     words = [f"{classifier.n_basis_} centres"]
-    n_averaged = len(classifier.averaged_params_)
-    words += [f"the average of {n_averaged} settings"] if n_averaged > 1 else []
+    n_averaged = len(classifier.averaged_Cs_)
+    words += [f"the average of {n_averaged} values of C"] if n_averaged > 1 else []
     words.append(f"fitted in {duration(summary['seconds'])}")
     lines.append(("model", ", ".join(words)))
     lines += _other_size(trained, classifier.n_basis_)
