@@ -59,9 +59,10 @@ class UnwrappedModel:
         return self.classifier._model if is_own else None
 
     @property
-    def n_averaged(self) -> int:
-        """The number of Cs whose coefficients a search has averaged, 1 for one C."""
-        return max(len(getattr(self.classifier, "averaged_Cs_", ())), 1)
+    def Cs(self) -> list[float]:  # noqa: N802 - named like C
+        """The C of the coefficients, or those that were averaged; empty if it is unknown."""
+        averaged, C = (getattr(self.classifier, name, None) for name in ("averaged_Cs_", "C_"))
+        return list(averaged) if averaged else [] if C is None else [C]
 
     @property
     def train_auc(self) -> float | None:

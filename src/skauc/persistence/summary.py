@@ -129,7 +129,7 @@ def _training(model: Any) -> dict[str, Any]:
             name: _plain(value) for name, value in estimator.best_params_.items()
         }
         training["best_score"] = _finite(estimator.best_score_)
-        training["n_averaged"] = max(len(getattr(estimator, "averaged_Cs_", [])), 1)
+        training["averaged_Cs"] = list(getattr(estimator, "averaged_Cs_", []))
     return training
 
 

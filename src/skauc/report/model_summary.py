@@ -45,16 +45,14 @@ def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...
     classifier = unwrapped.classifier
     defaults = _defaults(type(classifier))
     chosen = dict(getattr(classifier, "best_params_", {}))
-    if chosen.get("C") == "auto":
-        chosen["C"] = getattr(classifier, "C_", "auto")
+    if "C" in chosen and unwrapped.Cs:
+        chosen["C"] = unwrapped.Cs if len(unwrapped.Cs) > 1 else unwrapped.Cs[0]
     changed = {
         name: value
         for name, value in _parameters(classifier).items()
         if name not in chosen and _text(value) != defaults.get(name)
     }
     shown = [(f"{name} (chosen)", value) for name, value in chosen.items()]
-    if unwrapped.n_averaged > 1:
-        shown.append(("averaged", f"{unwrapped.n_averaged} values of C"))
     if _parameters(classifier).get("C") == "auto":
         shown.append(("C", getattr(classifier, "C_", "auto")))
     shown += changed.items()

@@ -18,7 +18,7 @@ class Sizes:
     """AUC at each size: on the test rows with limits, on the training rows, cross-validated.
 
     If ``n_averaged`` values of C were averaged, the chosen size is the average, and the others have
-    one of them.
+    a single C.
     """
 
     n_basis: tuple[int, ...]
@@ -64,7 +64,7 @@ def auc_by_size(unwrapped: UnwrappedModel, test: LabelledRows) -> Sizes | Missin
         high=tuple(float(interval.high) for interval in intervals),
         train=tuple(map(float, train)),
         chosen=int(classifier.n_basis_),
-        n_averaged=unwrapped.n_averaged,
+        n_averaged=len(unwrapped.Cs),
         n_sampled=None if sample is test else len(sample),
         cv_n_basis=cv_n_basis,
         cv_auc=cv_auc,

@@ -167,11 +167,11 @@ def _parameters(opened: UnwrappedModel) -> dict:
     chosen = getattr(classifier, "best_params_", {})
     settings = classifier.get_params(deep=False) | chosen
     shown = {name: settings[name] for name in names if name in settings}
-    if shown.get("C") == "auto":
-        shown["C"] = getattr(classifier, "C_", "auto")
+    if "C" in shown and opened.Cs:
+        shown["C"] = opened.Cs if len(opened.Cs) > 1 else opened.Cs[0]
     if getattr(classifier, "metric_", None) is None:  # otherwise the metric holds the widths
         shown |= {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
-    return shown | ({"n_averaged": opened.n_averaged} if opened.n_averaged > 1 else {})
+    return shown
 
 
 def _in_original_units(opened: UnwrappedModel, model: Model) -> tuple[dict[str, list], str]:
