@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,11 +15,13 @@ from skauc.engines import make_engine
 from skauc.exceptions import InvalidParameterError
 from skauc.report import make_report_content, render_report
 from skauc.sparse.averaging import DECAY, LEAST_WEIGHT, N_NEAR, average_of, shares
+from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Parameters, make_plan
 from skauc.sparse.scoring import Tested as Found
-from skauc.sparse.search import Scores, clearly_better_c
+from skauc.sparse.scoring import no_others
+from skauc.sparse.search import Scores, Search
 from skauc.sparse.settings import Setting
 from skauc.sparse.stages import TryCs
 
@@ -105,6 +106,16 @@ def test_other_cs_for_sparse_rows():
     assert_allclose(path.by_c[5.0].scores(rows), dense.by_c[5.0].scores(rows.toarray()), atol=1e-8)
 
 
+def make_search():
+    """A search with three folds of 20 rows each, whose metric is always 0.85."""
+    unused = dict.fromkeys(("base", "seed", "n_jobs", "n_kept", "watch", "expect"))
+    positive, weights = np.arange(60) % 2 == 0, np.linspace(0.1, 1, 60)
+    rows = TrainingData(np.zeros((60, 1)), positive, weights, np.array([0, 1]))
+    folds = [RowFold(np.arange(60), 20 * fold + np.arange(20)) for fold in range(3)]
+    more = {"rows": rows, "folds": folds, "usual": SETTING, "near": no_others}
+    return Search(**unused, **more, metric=lambda *_: 0.85)
+
+
 def found_on_folds(*aucs):
     """What three folds say of a setting with an AUC of 0.8, and of the first Cs of the ladder."""
     scores = np.random.default_rng(0).normal(size=(3, 20))
@@ -121,11 +132,12 @@ def found_on_folds(*aucs):
     return Scores({SETTING: by_fold})
 
 
-def test_a_c_is_clearly_better_by_more_than_a_standard_error():
+def test_another_c_is_better_by_more_than_a_standard_error():
+    search = make_search()
     worse, noisy, better = (0.7, 0.7, 0.7), (0.7, 0.8, 0.99), (0.81, 0.82, 0.83)
-    assert clearly_better_c(found_on_folds(worse, noisy), SETTING) == []
-    assert clearly_better_c(found_on_folds(worse, better), SETTING) == [LADDER[1]]
-    assert clearly_better_c(found_on_folds(), SETTING) == []
+    assert search.better_c(SETTING, found_on_folds(worse, noisy)) == []
+    assert search.better_c(SETTING, found_on_folds(worse, better)) == [LADDER[1]]
+    assert search.better_c(SETTING, found_on_folds()) == []
 
 
 def test_cs_that_were_not_tried_on_all_folds_do_not_count():
@@ -138,23 +150,9 @@ def test_cs_that_were_not_tried_on_all_folds_do_not_count():
 # -- which Cs ---------------------------------------------------------------------------------
 
 
-def search_of(metric=lambda *_: 0.85):
-    """What an average asks of a search, for scores as above."""
-
-    def by_fold(setting, factors, scores):
-        for each in scores.by_setting[setting].values():
-            total = sum(factor * each.by_c[C].scores for C, factor in factors.items())
-            yield total, np.arange(20) % 2 == 0, np.linspace(0.1, 1, 20)
-
-    def all_folds(setting, factors, scores):
-        return map(np.concatenate, zip(*by_fold(setting, factors, scores), strict=True))
-
-    return SimpleNamespace(tested=all_folds, tested_by_fold=by_fold, metric=metric)
-
-
 def test_weights_fall_with_the_distance_from_the_best():
     good, best, bad = (0.78,) * 3, (0.8,) * 3, (0.7,) * 3
-    found = average_of(search_of(), SETTING, found_on_folds(good, best, bad), are_few=True)
+    found = average_of(make_search(), SETTING, found_on_folds(good, best, bad), are_few=True)
     assert list(found.factors) == [LADDER[1], LADDER[0]]
     assert found.mean == found.corrected == pytest.approx(0.85)
     # Scores are multiples of each other, and get the spread of the first ones.
@@ -166,10 +164,10 @@ def test_weights_fall_with_the_distance_from_the_best():
 
 def test_with_many_rows_only_a_clearly_better_c_is_used():
     scores = found_on_folds((0.78,) * 3, (0.81, 0.82, 0.83))
-    found = average_of(search_of(), SETTING, scores, are_few=False)
+    found = average_of(make_search(), SETTING, scores, are_few=False)
     assert found.factors == {LADDER[1]: 1.0}
-    assert average_of(search_of(), SETTING, found_on_folds((0.8,) * 3), are_few=False) is None
-    assert average_of(search_of(), SETTING, found_on_folds(), are_few=True) is None
+    assert average_of(make_search(), SETTING, found_on_folds((0.8,) * 3), are_few=False) is None
+    assert average_of(make_search(), SETTING, found_on_folds(), are_few=True) is None
 
 
 def test_cs_of_constant_scores_have_no_share():
@@ -178,9 +176,9 @@ def test_cs_of_constant_scores_have_no_share():
     for each in scores.by_setting[SETTING].values():
         each.by_c[LADDER[1]].scores[:] = 0.1
     for Cs in (LADDER[:2], LADDER[1::-1]):
-        found = shares(search_of(), SETTING, scores, dict.fromkeys(Cs, 1.0))
+        found = shares(make_search(), SETTING, scores, dict.fromkeys(Cs, 1.0))
         assert found == {LADDER[0]: 1.0}
-    assert shares(search_of(), SETTING, scores, {LADDER[1]: 1.0}) == {}
+    assert shares(make_search(), SETTING, scores, {LADDER[1]: 1.0}) == {}
 
 
 # -- the search -------------------------------------------------------------------------------

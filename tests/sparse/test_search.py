@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification, make_moons
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
+from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import no_others, score_job
@@ -91,9 +92,11 @@ def test_scores_are_values():
     assert Scores({}).best_so_far() is None
 
 
-def make_search(usual):
-    unused = dict.fromkeys(("base", "rows", "folds", "seed", "n_jobs", "n_kept", "metric"))
-    return Search(**unused, usual=usual, near=no_others, watch=None, expect=None)
+def make_search(usual, n_folds=2, n_repeats=1):
+    """A search with folds of one row each, every one of them ``n_repeats`` times."""
+    unused = dict.fromkeys(("base", "rows", "seed", "n_jobs", "n_kept", "metric"))
+    folds = [RowFold(None, np.array([row])) for row in range(n_folds)] * n_repeats
+    return Search(**unused, folds=folds, usual=usual, near=no_others, watch=None, expect=None)
 
 
 def on_two_folds(aucs):
@@ -225,15 +228,27 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
     beyond_noise = {4: [0.896, 0.896, 0.896], 8: best}
     beyond_the_loss = {4: [0.88, 0.9, 0.9], 8: best}
     for by_size, expected in ((within_noise, 4), (beyond_noise, 8), (beyond_the_loss, 8)):
-        assert smallest(make_scores(by_size), 8).n_basis == expected
+        assert smallest(make_search(None, 3), make_scores(by_size)).n_basis == expected
         assert best_mean(make_scores(by_size)).n_basis == 8
 
 
 @pytest.mark.parametrize(("largest", "expected"), [((0.9, 0.9), 16), ((0.8, 0.94), 8)])
 def test_the_best_size_is_the_usual_one_unless_the_largest_is_clearly_better(largest, expected):
     scores = make_scores({4: [0.95] * 2, 8: [0.85] * 2, 11: [0.95] * 2, 16: largest})
-    assert best_size(scores, 8).n_basis == expected
-    assert best_size(make_scores({4: [0.8] * 2, 8: [0.7] * 2}), 8).n_basis == 8
+    search = make_search(Setting(None, 1.0, False, 0, 1.0, 8))
+    assert best_size(search, scores).n_basis == expected
+    assert best_size(search, make_scores({4: [0.8] * 2, 8: [0.7] * 2})).n_basis == 8
+
+
+def test_folds_that_are_drawn_again_add_nothing_to_the_standard_error():
+    values = np.array([0.1, 0.2, 0.4])
+    once, twice = (make_search(None, 3, n_repeats) for n_repeats in (1, 2))
+    assert once.standard_error(values) == pytest.approx(values.std(ddof=1) / np.sqrt(3))
+    # The first folds are distinct ones.
+    assert twice.standard_error(values) == once.standard_error(values)
+    again = np.tile(values, 2)
+    assert twice.standard_error(again) == pytest.approx(again.std(ddof=1) / np.sqrt(3))
+    assert once.standard_error(values[:1]) == 0.0
 
 
 def test_the_score_is_corrected_by_what_the_best_of_each_fold_gains():
@@ -334,8 +349,9 @@ def test_cs_are_tried_while_they_get_better():
     rows = rng.normal(size=(400, 1)) + 0.1 * rng.normal(size=(400, 4))
     small = {"n_basis": 4, "cv": 2, "scaling": None, "shapes": "round", "ensemble": False}
     search = SparseKernelAUCCV(**small, random_state=0).fit(rows, rows[:, 0] > rows[:, 1])
-    # The estimate is at its upper limit, 10. Fits with 62.5 tell that two steps more are better.
-    assert set(search.cv_results_["param_C"]) == {"auto", 62.5, 312.5, LADDER[-1]}
+    # The estimate is at its upper limit, 10. The next C comes first, or one that is better with the
+    # same centres.
+    assert set(search.cv_results_["param_C"]) == {"auto", *LADDER[6:]}
     assert search.best_params_["C"] == LADDER[-1]
 
 
@@ -365,4 +381,6 @@ def test_neighbours_on_the_ladder():
     assert grid.nearest(0.7) == 0.5
     assert grid.around(0.7, 2) == (0.1, 0.5, 2.5, 12.5)
     assert grid.around(100.0, 1) == (2.5, 12.5)
+    assert grid.above(0.7) == (2.5,)
+    assert grid.above(100.0) == ()
     assert SearchGrid((), ()).around(1.0, 2) == ()

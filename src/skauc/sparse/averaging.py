@@ -15,7 +15,7 @@ import numpy as np
 from skauc.data.training import TrainingData
 from skauc.metrics.area import weighted_auc
 from skauc.model import Model
-from skauc.sparse.search import Scores, Search, clearly_better_c, corrected_mean
+from skauc.sparse.search import Scores, Search, corrected_mean
 from skauc.sparse.settings import Setting
 from skauc.sparse.state import Path
 
@@ -53,7 +53,7 @@ def average_of(
     if are_few:
         factors = shares(search, setting, scores, _weights(by_c))
     else:
-        factors = dict.fromkeys(clearly_better_c(scores, setting), 1.0)
+        factors = dict.fromkeys(search.better_c(setting, scores), 1.0)
     if not factors:
         return None
     by_fold = search.tested_by_fold(setting, factors, scores)

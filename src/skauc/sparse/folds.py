@@ -109,6 +109,15 @@ class HashFold:
 Fold = RowFold | HashFold
 
 
+def n_repeats(folds: Sequence[Fold]) -> float:
+    """Return how often rows are tested, on average over those that are tested at all."""
+    tested = [fold.test for fold in folds if isinstance(fold, RowFold)]
+    if not tested:  # folds by hash are disjoint
+        return 1.0
+    rows = np.concatenate(tested)
+    return len(rows) / len(np.unique(rows))
+
+
 def hash_folds(data, n_splits: int, seed: int) -> list[HashFold]:
     """Return stratified folds by hash; each row is tested in one of them."""
     order = HashOrder(data, seed)

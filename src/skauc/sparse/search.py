@@ -3,14 +3,15 @@
 Fits estimate C themselves, so the usual setting, the default of `SparseKernelAUC` with normal
 scores, is a strong one. The search scores it on all folds, and goes
 
-- "C": try another C, and go on while it gets better,
+- "C": try a larger C, and go on while it gets better,
 - "structure": change one thing at a time: scaling, axes, shapes, width, linear term,
-- "C again": try another C with the best structure, if it is another one,
+- "C again": try a larger C with the best structure, if it is another one,
 - "size": try the best setting with all centres, if half of them are better than a quarter.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds
 unless they are behind. A fit scores all sizes on its path, and the Cs next to its own with its
-centres, which costs little. So fits with another C are made only where one of these is better.
+centres, which costs little. Fits with another C are made where one of these is better. A larger C
+is tried in any case, because rules without noise need centres that were chosen for a large one.
 
 Another setting than the usual one is chosen if its mean is better by more than one standard error
 of the difference, fold by fold: of many settings that are equally good, the best one is only the
@@ -34,16 +35,14 @@ from sklearn.utils import check_random_state
 from skauc.data.sampling import class_weights
 from skauc.data.training import TrainingData
 from skauc.feature_map import FeatureMap
-from skauc.sparse.folds import Fold, RowFold
+from skauc.sparse.folds import Fold, RowFold, n_repeats
 from skauc.sparse.plan import Parameters
 from skauc.sparse.scoring import SMALLEST_BASIS, Job, Metric, Tested, score_job
 from skauc.sparse.settings import SearchGrid, Setting
+from skauc.support import cached_property
 
 # Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
-# A large C that is always tried: rules without noise need one, and its coefficients are good only
-# with centres that were chosen for it.
-BOLD_C = 62.5
 # Structures that are good on few tables and take long are tried with this part of the centres
 # first.
 PROBED_PART = 4
@@ -171,7 +170,40 @@ class Search:
         """Return the best of the settings that are compared, the usual one unless it is worse."""
         size, by_setting = self.usual.n_basis, scores.on_first(scores.n_most)
         compared = {s: by for s, by in by_setting.items() if s.n_basis == size}
-        return best_unless_level(compared, self.usual)
+        return self.best_unless_level(compared, self.usual)
+
+    def best_unless_level(self, scores: dict[Setting, np.ndarray], usual: Setting) -> Setting:
+        """Return the setting with the best mean, or the usual one if it is as good up to noise."""
+        best = best_mean(scores)
+        if usual not in scores:
+            return best
+        return best if self.is_better(scores[best], scores[usual]) else usual
+
+    def is_better(self, scores: np.ndarray, others: np.ndarray) -> bool:
+        """Tell whether scores are better than others by more than noise, fold by fold."""
+        difference = scores - others
+        return bool(difference.mean() > self.standard_error(difference))
+
+    def standard_error(self, values: np.ndarray) -> float:
+        """Return the standard error of the mean over folds.
+
+        Folds that are drawn again test the same rows, so they do not count as further ones.
+        """
+        if len(values) == 1:
+            return 0.0
+        return float(values.std(ddof=1) / np.sqrt(min(len(values), self.n_distinct)))
+
+    @cached_property
+    def n_distinct(self) -> float:
+        """The number of folds, divided by how often rows are tested."""
+        return len(self.folds) / n_repeats(self.folds)
+
+    def better_c(self, setting: Setting, scores: Scores) -> list[float]:
+        """Return the best C with the centres of a setting, if it is better than its own."""
+        by_c, by_fold = scores.by_c(setting), scores.by_setting[setting]
+        own = np.array([tested.metric for _, tested in sorted(by_fold.items())])
+        best = sorted(by_c, key=lambda C: -by_c[C].mean())[:1]
+        return [C for C in best if self.is_better(by_c[C], own)]
 
     def estimated_c(self, setting: Setting, scores: Scores) -> float:
         """Return the C of a setting, the geometric mean over the folds if fits estimate it.
@@ -305,7 +337,7 @@ def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     best = search.best(scores)
     sizes = _sizes(search, scores)
     half = max((s for s in sizes if 2 * s.n_basis <= best.n_basis), key=_size, default=None)
-    if half is not None and not is_better(sizes[best], sizes[half]):
+    if half is not None and not search.is_better(sizes[best], sizes[half]):
         return scores
     larger = best.of_size(grid.n_basis)
     return search.run("size", _jobs([larger], range(len(search.folds))), scores)
@@ -316,33 +348,21 @@ def _compare_cs(
 ) -> Scores:
     """Try other Cs with a setting: all that were asked for, or those that get better."""
     if grid.tries_all:
-        others = [replace(start, C=C) for C in grid.ladder if C != start.C]
-        return compare_settings(search, stage, others, scores)
-    Cs = set(clearly_better_c(scores, start))
-    if start == search.usual and BOLD_C in grid.ladder:
-        Cs.add(BOLD_C)
-    while not search.is_over():
-        others = [replace(start, C=C) for C in sorted(Cs)]
-        others = [setting for setting in others if setting not in scores.by_setting]
-        if not others:
-            break
-        scores = compare_settings(search, stage, others, scores)
-        leading = search.best(scores)
-        Cs = set(_best_c(scores, leading)) if leading in others else set()
-    return scores
-
-
-def _best_c(scores: Scores, setting: Setting) -> list[float]:
-    """Return the best C with the centres of a setting, if others than its own were tried."""
-    by_c = scores.by_c(setting)
-    return sorted(by_c, key=lambda C: -by_c[C].mean())[:1]
-
-
-def clearly_better_c(scores: Scores, setting: Setting) -> list[float]:
-    """Return the best C with the centres of a setting, if it is better than its own."""
-    by_c, by_fold = scores.by_c(setting), scores.by_setting[setting]
-    own = np.array([tested.metric for _, tested in sorted(by_fold.items())])
-    return [C for C in _best_c(scores, setting) if is_better(by_c[C], own)]
+        settings = [replace(start, C=C) for C in grid.ladder if C != start.C]
+        return compare_settings(search, stage, settings, scores)
+    first, others = range(search.n_first), range(search.n_first, len(search.folds))
+    leading, is_higher = start, True
+    while is_higher and not search.is_over():
+        Cs = {*search.better_c(leading, scores), *grid.above(search.estimated_c(leading, scores))}
+        tried = [replace(start, C=C) for C in sorted(Cs)]
+        tried = [setting for setting in tried if setting not in scores.by_setting]
+        scores = search.run(stage, _jobs(tried, first), scores)
+        known = scores.on_first(len(first))
+        before, leading = leading, best_mean({s: known[s] for s in (leading, *tried) if s in known})
+        is_higher = leading != before
+    if leading == start or search.is_over():
+        return scores
+    return search.run(stage, _jobs([leading], others), scores)
 
 
 def _compare_structures(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
@@ -367,7 +387,7 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
     def n_jobs_of(n_settings: int) -> int:
         return n_settings * n_first + min(n_settings, search.n_kept) * (n_folds - n_first)
 
-    # Without given Cs: the bold one, and one that is better with the same centres.
+    # Without given Cs: the next one, and one that is better with the same centres.
     n_others = len(grid.ladder) - 1 if grid.tries_all else min(len(grid.ladder), 2)
     n_structures = len(grid.settings) - 1 + len(grid.probed)
     n_probes = len(grid.probed) * min(FIRST_FOLDS, n_folds)
@@ -410,7 +430,7 @@ def _jobs(settings: list[Setting], folds: range) -> list[Job]:
 def choose(search: Search, scores: Scores, size: str) -> tuple[Setting, float]:
     """Return the setting to use, and its mean AUC corrected for the choice."""
     by_setting = scores.on_first(scores.n_most)
-    chosen = _CHOICES[size](_sizes(search, scores), search.usual.n_basis)
+    chosen = _CHOICES[size](search, _sizes(search, scores))
     is_usual = chosen.of_size(search.usual.n_basis) == search.usual
     competing = [] if is_usual else list(by_setting.values())
     return chosen, corrected_mean(competing, by_setting[chosen])
@@ -419,8 +439,7 @@ def choose(search: Search, scores: Scores, size: str) -> tuple[Setting, float]:
 def all_choices(search: Search, scores: Scores) -> dict[str, dict]:
     """Return the parameters and the mean AUC that each value of ``size`` stands for."""
     by_setting = _sizes(search, scores)
-    usual = search.usual.n_basis
-    chosen = {size: choice(by_setting, usual) for size, choice in _CHOICES.items()}
+    chosen = {size: choice(search, by_setting) for size, choice in _CHOICES.items()}
     return {
         size: {
             "params": setting.parameters(),
@@ -442,37 +461,17 @@ def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
     return max(scores, key=lambda setting: (scores[setting].mean(), -setting.n_basis))
 
 
-def best_unless_level(scores: dict[Setting, np.ndarray], usual: Setting) -> Setting:
-    """Return the setting with the best mean, or the usual one if it is as good up to noise.
-
-    The noise is one standard error of the difference between the two, fold by fold.
-    """
-    best = best_mean(scores)
-    if usual not in scores:
-        return best
-    return best if is_better(scores[best], scores[usual]) else usual
-
-
-def is_better(scores: np.ndarray, others: np.ndarray) -> bool:
-    """Tell whether scores are better than others by more than noise.
-
-    The noise is one standard error of the difference, fold by fold.
-    """
-    difference = scores - others
-    return bool(difference.mean() > _standard_error(difference))
-
-
-def best_size(scores: dict[Setting, np.ndarray], usual: int) -> Setting:
+def best_size(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
     """Return the setting of the usual size, or the largest one if it is better.
 
     The best of many sizes would be a matter of luck.
     """
-    sizes = usual, max(setting.n_basis for setting in scores)
+    sizes = search.usual.n_basis, max(setting.n_basis for setting in scores)
     compared = {s: by for s, by in scores.items() if s.n_basis in sizes}
-    return best_unless_level(compared, min(compared, key=_size))
+    return search.best_unless_level(compared, min(compared, key=_size))
 
 
-def smallest(scores: dict[Setting, np.ndarray], usual: int) -> Setting:
+def smallest(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
     """Return the smallest setting that loses no more than noise, and no more than 5% of 1 - AUC.
 
     The noise is one standard error of the difference from the best, fold by fold.
@@ -481,7 +480,7 @@ def smallest(scores: dict[Setting, np.ndarray], usual: int) -> Setting:
 
     def is_as_good(setting: Setting) -> bool:
         difference = best - scores[setting]
-        most = min(_standard_error(difference), SMALL_LOSS * (1 - float(best.mean())))
+        most = min(search.standard_error(difference), SMALL_LOSS * (1 - float(best.mean())))
         return float(difference.mean()) <= most
 
     good = {setting: scores[setting] for setting in scores if is_as_good(setting)}
@@ -490,7 +489,7 @@ def smallest(scores: dict[Setting, np.ndarray], usual: int) -> Setting:
 
 
 # What the parameter ``size`` means.
-_CHOICES: dict[str, Callable[[dict[Setting, np.ndarray], int], Setting]] = {
+_CHOICES: dict[str, Callable[[Search, dict[Setting, np.ndarray]], Setting]] = {
     "best": best_size,
     "small": smallest,
 }
@@ -505,7 +504,3 @@ def corrected_mean(scores: Collection[np.ndarray], chosen: np.ndarray) -> float:
     """
     best_of_fold = np.max([*scores, chosen], axis=0)
     return float(np.mean(chosen) - np.mean(best_of_fold - chosen))
-
-
-def _standard_error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

@@ -83,6 +83,10 @@ class SearchGrid:
         """Return the C of the ladder that is nearest to a number."""
         return min(self.ladder, key=lambda other: abs(math.log(other / C)))
 
+    def above(self, C: float) -> tuple[float, ...]:
+        """Return the C after the one that is nearest to a number, if there is one."""
+        return tuple(other for other in self.around(C, 1) if other > self.nearest(C))
+
     def around(self, C: float, n_near: int) -> tuple[float, ...]:
         """Return the C nearest to a number and up to ``n_near`` Cs on each side, ascending."""
         if not self.ladder:
