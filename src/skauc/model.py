@@ -156,7 +156,7 @@ class PathRecord:
     """One retraining: the size of the basis, how good the model was, and the model itself.
 
     ``is_refined`` is True if the centres were refined at this size. ``C`` is that of the
-    coefficients, None for an average of models and in files of earlier versions.
+    coefficients, None for an average of several Cs and in files of earlier versions.
     """
 
     n_basis: int

@@ -8,13 +8,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_classification
+from sklearn.metrics import roc_auc_score
 
 from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
+from skauc.base import calibrate
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import InvalidParameterError
 from skauc.report import make_report_content, render_report
-from skauc.sparse.averaging import DECAY, LEAST_WEIGHT, N_NEAR, average_of, shares
+from skauc.sparse.averaging import (
+    DECAY,
+    LEAST_WEIGHT,
+    N_NEAR,
+    average_of,
+    averaged_path,
+    shares,
+)
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
 from skauc.sparse.path import fit_path
@@ -203,7 +212,7 @@ def test_more_rows_of_a_class_are_not_averaged():
 def test_a_single_c_has_no_neighbours(parameters):
     model = SparseKernelAUCCV(**SMALL, **parameters).fit(X, y)
     assert model.best_params_["C"] == 0.5
-    assert set(model.averaged_Cs_) <= {0.5}
+    assert model.averaged_Cs_ == []
 
 
 def test_the_coefficients_are_the_mean_of_those_of_the_cs(averaged):
@@ -241,6 +250,72 @@ def test_probabilities_are_calibrated_on_the_average(averaged):
     assert (np.diff(probabilities[order]) >= 0).all()
     assert probabilities.mean() == pytest.approx(y.mean(), abs=0.1)
     assert 0.5 < averaged.best_score_ <= averaged.size_choices_["best"]["mean_test_score"]
+
+
+def test_a_clearly_better_c_of_many_rows_is_that_of_the_last_coefficients(monkeypatch):
+    rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=1)
+    monkeypatch.setattr(Search, "better_c", lambda search, setting, scores: [2.5])
+    small = {"n_basis": 4, "cv": 2, "shapes": "round", "scaling": None, "random_state": 0}
+    model = SparseKernelAUCCV(**small).fit(rows, labels)
+    alone = SparseKernelAUC(**model.best_params_, random_state=0).fit(rows, labels)
+    assert model.best_params_["C"] == "auto"
+    assert (model.averaged_Cs_, model.C_) == ([2.5], 2.5)
+    assert_array_equal(model.basis_vectors_, alone.basis_vectors_)
+    assert (model.dual_coef_ != alone.dual_coef_).any()
+
+
+def test_calibration_is_that_of_the_average(averaged, monkeypatch):
+    calls = []
+
+    def record(scores, labels, weights):
+        calls.append(scores)
+        return calibrate(scores, labels, weights)
+
+    monkeypatch.setattr("skauc.sparse.estimator_cv.calibrate", record)
+    SparseKernelAUCCV(**SMALL).fit(X, y)
+    SparseKernelAUCCV(**SMALL, ensemble=False).fit(X, y)
+    with_average, without = calls
+    assert len(with_average) == len(without) == len(y)
+    assert not np.allclose(np.corrcoef(with_average, without)[0, 1], 1.0, atol=1e-9)
+
+
+def test_an_average_has_the_weighted_sum_of_the_scores():
+    data = TrainingData(X, y == 1, np.ones(len(y)), np.array([0, 1]))
+    for linear_term in (True, False):
+        path = fit_cs(X, (0.5, 50.0), refine=3, linear_term=linear_term)
+        factors = {50.0: 0.7, 0.5: 2.0}
+        joined = averaged_path(path, factors, data)
+        expected = sum(factor * path.by_c[C].scores(X) for C, factor in factors.items())
+        assert_allclose(joined.models[joined.size].scores(X), expected, atol=1e-10)
+        assert joined.records[-1].train_auc == pytest.approx(roc_auc_score(y, expected))
+        assert joined.records[-1].C is None
+        alone = averaged_path(path, {50.0: 1.0}, data)
+        assert alone.records[-1].C == 50.0
+
+
+def test_samples_are_scored_like_single_models(monkeypatch):
+    """Samples of folds are balanced, and the precision depends on that."""
+    monkeypatch.setattr("skauc.sparse.search.MOST_ROWS", 300)
+    rows, labels = make_classification(3_000, 4, weights=[0.95], flip_y=0.1, random_state=0)
+    small = {"n_basis": 4, "cv": 2, "scoring": "average_precision", "random_state": 0}
+    model = SparseKernelAUCCV(**small, shapes="round").fit(rows, labels)
+    assert len(model.averaged_Cs_) > 1
+    means = model.cv_results_["mean_test_score"]
+    assert means.min() - 0.1 < model.best_score_ <= means.max() + 0.1
+
+
+def test_thresholds_of_other_cs_are_their_own():
+    path = fit_cs(X, (0.02, 50.0), refine=3)
+    for model in path.by_c.values():
+        above = model.scores(X) > 0
+        balanced = [(above[y == label] == bool(label)).mean() for label in (0, 1)]
+        assert np.mean(balanced) > 0.6
+
+
+def test_one_fold_cannot_tell_which_c_is_better():
+    scores = found_on_folds((0.7,) * 3, (0.9,) * 3)
+    del scores.by_setting[SETTING][1], scores.by_setting[SETTING][2]
+    assert make_search().better_c(SETTING, scores) == []
 
 
 def test_an_average_can_be_left_out():

@@ -355,6 +355,22 @@ def test_cs_are_tried_while_they_get_better():
     assert search.best_params_["C"] == LADDER[-1]
 
 
+def test_all_centres_are_tried_only_if_half_of_them_are_clearly_better_than_a_quarter():
+    """Stripes without noise need many centres, random labels need none."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-3, 3, size=(600, 2))
+    labels = np.sin(4 * rows[:, 0]) > 0, rng.random(600) < 0.5
+    small = {"n_basis": 64, "cv": 3, "refine": False, "scaling": None, "gammas": [1.0, 2.0]}
+    sizes = [
+        SparseKernelAUCCV(**small, Cs=[1.0], random_state=0)
+        .fit(rows, each)
+        .cv_results_["param_n_basis"]
+        .max()
+        for each in labels
+    ]
+    assert sizes == [64, 32]
+
+
 def test_ridges_go_on_only_if_a_small_model_is_better_than_the_usual_one():
     small = {"n_basis": 16, "cv": 3, "linear_term": True, "ensemble": False, "random_state": 0}
     searches = [

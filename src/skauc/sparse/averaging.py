@@ -1,8 +1,10 @@
-"""The average of several Cs, which is one model again.
+"""The Cs of the last coefficients: the best one, or an average of several.
 
-If the rarer class has few rows, cross-validation cannot tell which C is the best. The coefficients
-of the Cs around the best one are averaged then, with weights that fall with their distance from it.
-All of them belong to the centres of one fit, so that their average is a model of the same size.
+The centres of a fit were chosen with one C, and its coefficients can be fitted for another one that
+is better on the folds. If the rarer class has few rows, cross-validation cannot tell which C is the
+best. The coefficients of the Cs around the best one are averaged then, with weights that fall with
+their distance from it. All of them belong to the centres of one fit, so that their average is a
+model of the same size.
 """
 
 from __future__ import annotations
@@ -54,10 +56,9 @@ def average_of(
         factors = shares(search, setting, scores, _weights(by_c))
     else:
         factors = dict.fromkeys(search.better_c(setting, scores), 1.0)
-    if not factors:
+    if set(factors) <= {setting.C}:
         return None
-    by_fold = search.tested_by_fold(setting, factors, scores)
-    own = np.array([search.metric(*tested) for tested in by_fold])
+    own = search.metric_by_fold(setting, factors, scores)
     # Only C was chosen. Structure and size are the usual ones, but for a clearly better one.
     return Average(factors, float(own.mean()), corrected_mean(list(by_c.values()), own))
 

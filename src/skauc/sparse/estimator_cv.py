@@ -44,9 +44,7 @@ from skauc.sparse.search import (
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
-from skauc.validation import (
-    check_groups,
-)
+from skauc.validation import check_groups
 
 # Seconds that the fit after an interrupt may take from its first centre on.
 LAST_SECONDS = 0.5
@@ -64,23 +62,24 @@ class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
     Settings are scored by their mean AUC over the folds, or by their mean partial AUC. The usual
-    setting is kept unless another one is better by more than noise. It is fitted to all rows, or an
-    average of several Cs is. The scores of the test rows of the folds also calibrate the
-    probabilities of `predict_proba`.
+    setting is kept unless another one is better by more than noise. The centres are then fitted to
+    all rows, and the coefficients for one C or for several, which are averaged. The scores of the
+    test rows of the folds also calibrate the probabilities of `predict_proba`.
 
     Parameters
     ----------
     Cs : array-like of floats or None, default=None
         Values of C to try, all of them with the usual structure; the usual C is the middle one.
         None lets each fit estimate C. The next values of a ladder with a factor of five are tried
-        with the centres of the fit. Fits with another C are tried if that one is better, and with
-        C=62.5.
+        with the centres of the fit. Fits with another C are tried if it is better with these
+        centres, and with the next larger C, further ones while they get better.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
         of numbers for several widths at once. None tries "scale" and, if both classes have at
         least 300 rows, 0.3 times as much.
     n_basis : int, default=64
-        Largest number of centres. About half of it is used unless more centres are better.
+        Largest number of centres. Where settings are compared, about half of it is used, 16 at
+        least, unless more centres are better.
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries True and False.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
@@ -96,15 +95,16 @@ class SparseKernelAUCCV(PathClassifier):
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
-        "best" takes about half of ``n_basis`` centres, or all of them if their mean AUC is better
-        by more than one standard error. "small" takes the smallest size on the path that loses no
-        more than one standard error and no more than 5% of 1 - AUC. ``size_choices_`` tells what
-        the other choice would have been.
+        "best" takes the number of centres that settings were compared with, or ``n_basis`` if its
+        mean AUC is better by more than one standard error. "small" takes the smallest size on the
+        path that loses no more than one standard error and no more than 5% of 1 - AUC.
+        ``size_choices_`` tells what the other choice would have been.
     ensemble : bool, default=True
         If True, fit the last coefficients for other Cs than the one that the centres were chosen
         with. If the rarer class has fewer than 300 rows, they are the average of the coefficients
         for the Cs around the best one, weighted by the scores of these Cs. Otherwise they are those
-        for the best C, if it is clearly better. It is used with size="best" and rows in memory.
+        for the best C, if it is clearly better. It needs size="best", rows in memory, and several
+        Cs: effort="quick" tries only those in ``Cs``.
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
         "thorough" tries more widths and scalings, and keeps more of them for all folds.
@@ -144,9 +144,10 @@ class SparseKernelAUCCV(PathClassifier):
         The parameters that were chosen, as `SparseKernelAUC` takes them. They give the centres;
         the last coefficients may be for other Cs, see ``averaged_Cs_``.
     best_score_ : float
-        Mean cross-validated AUC, or ``scoring``, of the model. If it is not the usual setting, or
-        has other Cs, it is corrected for the optimism of having chosen the best (Tibshirani and
-        Tibshirani, 2009). ``size_choices_`` has the mean itself.
+        Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
+        chosen the best (Tibshirani and Tibshirani, 2009): of the Cs if the coefficients are for
+        others than those of the centres, else of the settings unless it is the usual one.
+        ``size_choices_`` has the mean itself.
     size_choices_ : dict of str to dict
         For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``
         (that of the average, if there is one).
@@ -499,7 +500,7 @@ class SparseKernelAUCCV(PathClassifier):
         )
         own = (
             *("n_features_in_", "feature_names_in_", "classes_"),
-            *("feature_spread_", "background_"),
+            *("feature_spread_", "background_", "averaged_Cs_"),
         )
         inherited = {name: vars(self)[name] for name in own if name in vars(self)}
         best.__dict__.update({**inherited, **path.attributes()})

@@ -23,7 +23,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -199,8 +199,13 @@ class Search:
         return len(self.folds) / n_repeats(self.folds)
 
     def better_c(self, setting: Setting, scores: Scores) -> list[float]:
-        """Return the best C with the centres of a setting, if it is better than its own."""
+        """Return the best C with the centres of a setting, if it is better than its own.
+
+        One fold cannot tell.
+        """
         by_c, by_fold = scores.by_c(setting), scores.by_setting[setting]
+        if len(by_fold) == 1:
+            return []
         own = np.array([tested.metric for _, tested in sorted(by_fold.items())])
         best = sorted(by_c, key=lambda C: -by_c[C].mean())[:1]
         return [C for C in best if self.is_better(by_c[C], own)]
@@ -240,30 +245,35 @@ class Search:
     def tested(
         self, setting: Setting, factors: dict[float, float], scores: Scores
     ) -> tuple[np.ndarray, ...]:
-        """Return scores, labels and weights of the test rows of all folds, one after the other."""
-        by_fold = self.tested_by_fold(setting, factors, scores)
-        return tuple(np.concatenate(arrays) for arrays in zip(*by_fold, strict=True))
-
-    def tested_by_fold(
-        self, setting: Setting, factors: dict[float, float], scores: Scores
-    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Return scores, labels and weights of the test rows of each fold a setting was tried on.
+        """Return scores, labels and weights of the test rows of all folds, one after the other.
 
         If there are ``factors``, the scores are sums of those of the Cs, times their factors. The
         weights of samples are multiplied so that they stand for all rows of their class.
         """
         found = []
-        for number, tested in sorted(scores.by_setting[setting].items()):
-            rows, fold = self.part(number)
-            test = fold.tested(rows)
+        for test, total in self._scored_rows(setting, factors, scores):
             weights = test.weights
             if self._is_sampled:
                 multiples = class_weights(self.rows) / class_weights(test)
                 weights = weights * (multiples / multiples.min())[test.positive.astype(int)]
-            parts = [factor * tested.by_c[C].scores for C, factor in factors.items()]
-            total = np.sum(parts or [tested.scores], axis=0)
             found.append((total, test.positive, weights))
-        return found
+        return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
+
+    def metric_by_fold(
+        self, setting: Setting, factors: dict[float, float], scores: Scores
+    ) -> np.ndarray:
+        """Return the metric of the same scores on each fold, as it is for single models."""
+        tested = self._scored_rows(setting, factors, scores)
+        return np.array([self.metric(each, test.positive, test.weights) for test, each in tested])
+
+    def _scored_rows(
+        self, setting: Setting, factors: dict[float, float], scores: Scores
+    ) -> Iterator[tuple[TrainingData, np.ndarray]]:
+        """Yield the test rows of each fold that a setting was tried on, and their scores."""
+        for number, tested in sorted(scores.by_setting[setting].items()):
+            rows, fold = self.part(number)
+            parts = [factor * tested.by_c[C].scores for C, factor in factors.items()]
+            yield fold.tested(rows), np.sum(parts or [tested.scores], axis=0)
 
     def is_over(self) -> bool:
         """Tell whether the time is up."""
@@ -331,7 +341,7 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
 
 
 def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
-    """Try the best setting in full size, if a smaller one is clearly worse than that of now."""
+    """Try the best setting in full size, if it is clearly better than with half of its centres."""
     if search.is_over() or search.usual.n_basis == grid.n_basis:
         return scores
     best = search.best(scores)
@@ -351,15 +361,15 @@ def _compare_cs(
         settings = [replace(start, C=C) for C in grid.ladder if C != start.C]
         return compare_settings(search, stage, settings, scores)
     first, others = range(search.n_first), range(search.n_first, len(search.folds))
-    leading, is_higher = start, True
-    while is_higher and not search.is_over():
+    leading, is_better = start, True
+    while is_better and not search.is_over():
         Cs = {*search.better_c(leading, scores), *grid.above(search.estimated_c(leading, scores))}
         tried = [replace(start, C=C) for C in sorted(Cs)]
         tried = [setting for setting in tried if setting not in scores.by_setting]
         scores = search.run(stage, _jobs(tried, first), scores)
         known = scores.on_first(len(first))
         before, leading = leading, best_mean({s: known[s] for s in (leading, *tried) if s in known})
-        is_higher = leading != before
+        is_better = leading != before
     if leading == start or search.is_over():
         return scores
     return search.run(stage, _jobs([leading], others), scores)

@@ -57,8 +57,8 @@ class Setting:
 class SearchGrid:
     """What is searched: structures, the usual one first, and the Cs to try.
 
-    ``ladder`` holds the Cs in ascending order. If ``tries_all`` is False, the search tries those
-    next to the C of a setting, and goes on while they get better. Of ``probed``, small models are
+    ``ladder`` holds the Cs in ascending order. If ``tries_all`` is False, the search tries the next
+    one above the C of a setting, and goes on while it gets better. Of ``probed``, small models are
     tried first.
     """
 

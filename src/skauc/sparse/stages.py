@@ -421,9 +421,10 @@ class TryCs:
         for C in sorted(self.near(state.C), key=lambda C: abs(np.log(C / state.C))):
             nearest = min(weights, key=lambda other: abs(np.log(other / C)))
             work.weigh(C)
-            found = work.minimise(work.objective, weights[nearest], tol=DESCENT_TOL)
-            weights[C] = found.point.weights
-            work.by_c[C] = work.model(replace(state, weights=weights[C]))
+            point = work.minimise(work.objective, weights[nearest]).point
+            weights[C] = point.weights
+            threshold = work.engine.quality(point.state).threshold
+            work.by_c[C] = work.model(replace(state, weights=weights[C], threshold=threshold))
         work.weigh(state.C)
         return state
 
