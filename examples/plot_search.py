@@ -22,8 +22,8 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 
 # %%
-# The values of C are given here, so that all of them are tried. Leave them out to try those that
-# are near the estimate.
+# The values of C are given here, so that all of them are tried. Leave them out, and each fit
+# estimates C; larger values are then tried while they get better.
 
 search = SparseKernelAUCCV(Cs=[0.1, 0.5, 2.5, 12.5], shapes="round", ensemble=False, random_state=0)
 model = make_pipeline(StandardScaler(), search)
