@@ -257,6 +257,10 @@ def test_the_score_is_corrected_by_what_the_best_of_each_fold_gains():
     assert chosen.n_basis == 8
     assert corrected_mean(scores.values(), scores[chosen]) == pytest.approx(0.8 - 0.05)
     assert corrected_mean([], scores[chosen]) == pytest.approx(0.8)
+    # With few rows the correction can be larger than the mean.
+    assert corrected_mean([np.array([1.0, 1.0])], np.array([0.2, 0.4])) == 0.0
+    # Scorers whose scores are negative keep them.
+    assert corrected_mean([np.array([0.0])], np.array([-1.0])) == pytest.approx(-2.0)
 
 
 def test_random_labels_are_not_ranked():

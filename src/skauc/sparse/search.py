@@ -510,7 +510,9 @@ def corrected_mean(scores: Collection[np.ndarray], chosen: np.ndarray) -> float:
     """Return the mean of the AUCs that were chosen, less the optimism of having chosen them.
 
     The optimism is estimated as by Tibshirani and Tibshirani (2009): in each fold, how much better
-    the best setting of this fold is than what was chosen.
+    the best setting of this fold is than what was chosen. With few rows it can exceed the mean
+    itself. The result of positive scores is not negative.
     """
     best_of_fold = np.max([*scores, chosen], axis=0)
-    return float(np.mean(chosen) - np.mean(best_of_fold - chosen))
+    corrected = float(np.mean(chosen) - np.mean(best_of_fold - chosen))
+    return max(corrected, 0.0) if np.min(chosen) >= 0 else corrected
