@@ -59,10 +59,15 @@ class UnwrappedModel:
         return self.classifier._model if is_own else None
 
     @property
-    def Cs(self) -> list[float]:  # noqa: N802 - named like C
-        """The C of the coefficients, or those that were averaged; empty if it is unknown."""
-        averaged, C = (getattr(self.classifier, name, None) for name in ("averaged_Cs_", "C_"))
-        return list(averaged) if averaged else [] if C is None else [C]
+    def averaged_Cs(self) -> list[float]:  # noqa: N802 - named like C
+        """The Cs whose coefficients were averaged, none for one C."""
+        Cs = getattr(self.classifier, "averaged_Cs_", [])
+        return list(Cs) if len(Cs) > 1 else []
+
+    @property
+    def C(self) -> float | list[float] | None:  # noqa: N802 - named like the parameter
+        """The C of the coefficients, a list if several were averaged, None if it is unknown."""
+        return self.averaged_Cs or getattr(self.classifier, "C_", None)
 
     @property
     def train_auc(self) -> float | None:

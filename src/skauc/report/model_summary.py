@@ -45,8 +45,8 @@ def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...
     classifier = unwrapped.classifier
     defaults = _defaults(type(classifier))
     chosen = dict(getattr(classifier, "best_params_", {}))
-    if "C" in chosen and unwrapped.Cs:
-        chosen["C"] = unwrapped.Cs if len(unwrapped.Cs) > 1 else unwrapped.Cs[0]
+    if "C" in chosen and unwrapped.C is not None:
+        chosen["C"] = unwrapped.C
     changed = {
         name: value
         for name, value in _parameters(classifier).items()
@@ -54,7 +54,7 @@ def _changed_parameters(unwrapped: UnwrappedModel) -> tuple[tuple[str, str], ...
     }
     shown = [(f"{name} (chosen)", value) for name, value in chosen.items()]
     if _parameters(classifier).get("C") == "auto":
-        shown.append(("C", getattr(classifier, "C_", "auto")))
+        shown.append(("C", unwrapped.C or "auto"))
     shown += changed.items()
     return tuple((name, _brief(value)) for name, value in shown)
 

@@ -64,7 +64,7 @@ def auc_by_size(unwrapped: UnwrappedModel, test: LabelledRows) -> Sizes | Missin
         high=tuple(float(interval.high) for interval in intervals),
         train=tuple(map(float, train)),
         chosen=int(classifier.n_basis_),
-        n_averaged=len(unwrapped.Cs),
+        n_averaged=len(unwrapped.averaged_Cs),
         n_sampled=None if sample is test else len(sample),
         cv_n_basis=cv_n_basis,
         cv_auc=cv_auc,

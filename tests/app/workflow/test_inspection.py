@@ -131,4 +131,6 @@ def test_an_average_has_several_cs():
     assert parts.parameters["gamma"] == search.best_params_["gamma"]
     assert parts.parameters["C"] == search.averaged_Cs_
     assert len(search.averaged_Cs_) > 1
+    alone = describe_model(search.best_estimator_)
+    assert alone.parameters["C"] == search.averaged_Cs_
     assert parts.n_basis == search.n_basis_

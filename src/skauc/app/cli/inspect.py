@@ -102,9 +102,14 @@ def _origin(path: Path, manifest: dict, parts: ModelParts) -> list[tuple[str, st
     rows.append(("made by", ", ".join(f"{name} {word}" for name, word in versions.items())))
     rows.append(("estimator", parts.estimator))
     rows.append(("size", f"{parts.n_basis} centres, {parts.n_numbers:,} numbers"))
-    settings = ", ".join(f"{name}={brief(value)}" for name, value in parts.parameters.items())
-    rows.append(("settings", settings))
+    settings = (f"{name}={_joined(value)}" for name, value in parts.parameters.items())
+    rows.append(("settings", ", ".join(settings)))
     return rows
+
+
+def _joined(value) -> str:
+    """Return a value without commas: several Cs or widths are one setting."""
+    return "/".join(map(brief, value)) if isinstance(value, list) else brief(value)
 
 
 def _print_columns(columns: list[dict]) -> None:

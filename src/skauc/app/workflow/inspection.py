@@ -167,8 +167,8 @@ def _parameters(opened: UnwrappedModel) -> dict:
     chosen = getattr(classifier, "best_params_", {})
     settings = classifier.get_params(deep=False) | chosen
     shown = {name: settings[name] for name in names if name in settings}
-    if "C" in shown and opened.Cs:
-        shown["C"] = opened.Cs if len(opened.Cs) > 1 else opened.Cs[0]
+    if "C" in shown and opened.C is not None:
+        shown["C"] = opened.C
     if getattr(classifier, "metric_", None) is None:  # otherwise the metric holds the widths
         shown |= {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
     return shown
