@@ -117,10 +117,10 @@ def test_an_interrupt_of_a_compiled_function_keeps_the_model():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
 
     def react(model):
-        if model.n_basis_ == 2:
+        if model.n_basis_ == 4:
             raise SystemError from KeyboardInterrupt()
 
-    model = SparseKernelAUC(4, random_state=0)
+    model = SparseKernelAUC(8, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.set_callbacks(Listener(react)).fit(X, y)
-    assert model.n_basis_ == 2
+    assert model.n_basis_ == 4

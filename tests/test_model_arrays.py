@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 from skauc.archive import ArchiveError, read_archive, write_archive
 from skauc.model_arrays import (
     models_from_arrays,
@@ -35,7 +35,8 @@ CASES = {
 
 
 def fitted(rows=X, **parameters):
-    model = SparseKernelAUC(12, random_state=0, **parameters).fit(rows, Y)
+    selection = Selection(retrain="geometric")
+    model = SparseKernelAUC(16, selection=selection, random_state=0, **parameters).fit(rows, Y)
     return [model._models[size] for size in sorted(model._models)], model
 
 

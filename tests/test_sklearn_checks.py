@@ -22,7 +22,7 @@ from skauc import (
 from skauc.preprocessing import ArcSinh, DateFeatures, TablePreprocessor
 
 # Some checks fit sixteen rows of which few differ.
-pytestmark = pytest.mark.filterwarnings("ignore:The model has .* centres, and `n_basis`")
+pytestmark = pytest.mark.filterwarnings("ignore:The basis has .* centres, and `n_basis`")
 BEFORE_1_7 = parse_version(sklearn.__version__) < parse_version("1.7")
 
 

@@ -81,7 +81,7 @@ def _work() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12_000, 3))
     y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0
-    for n_rows in (400, 3_000, 12_000):
+    for n_rows in (400, 6_000, 12_000):
         for refine in (False, 3):
             model = SparseKernelAUC(4, refine=refine, random_state=0).fit(X[:n_rows], y[:n_rows])
     model.decision_function(np.tile(X, (5, 1)))

@@ -156,7 +156,7 @@ def fit_seconds(measured: Measured, cluster: Cluster, n_rows: int, n_basis: int)
     def cost(kind, m):
         return piece_seconds(measured, cluster, kind, n_rows, m)
 
-    retrained = retraining_sizes("coarse", n_basis)
+    retrained = retraining_sizes("doubling", n_basis)
     centres = sum(cost("centre", m) for m in retrained)
     newton = sum((measured.iterations + 1) * cost("newton", m) for m in retrained)
     return cost("start", 0) + centres + newton + sum(cost("quality", m) for m in retrained)

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from benchmarks.speed.marks import C_GREEDY
 from reproduction.data_sets import load_dataset
-from skauc import SparseKernelAUC
+from skauc import Selection, SparseKernelAUC
 
 SEEDS = range(3)
 SETTINGS = [
@@ -36,7 +36,9 @@ def seconds_of(fit) -> float:
 
 
 def make(seed: int, setting: dict) -> SparseKernelAUC:
-    return SparseKernelAUC(182, C=C_GREEDY, n_jobs=2, random_state=seed, **setting)
+    selection = Selection(setting["selection"], n_candidates=100)
+    parameters = {**setting, "selection": selection}
+    return SparseKernelAUC(182, C=C_GREEDY, n_jobs=2, random_state=seed, **parameters)
 
 
 def main() -> None:

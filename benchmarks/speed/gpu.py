@@ -3,7 +3,7 @@
     python -m benchmarks.speed.gpu [--rows 100000x256 1000000x256 10000000x256]
         [--cpu 100000x256 1000000x64] [--refine 64] [--out DIR]
 
-Arguments are rows times centres, with 28 float32 features and 100 candidates. Both engines fit the
+Arguments are rows times centres, with 28 float32 features. Both engines fit the
 sizes of --cpu. The script updates gpu.md and gpu.json after each line. Seconds are those of
 ``fit``, including validation and the transfer to the device; "of them" excludes validation. The
 refined model is fitted to ijcnn1, found through SKAUC_DATA.

@@ -92,7 +92,7 @@ class _HashedShare:
 
 def _herd(kernel: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Return the chosen rows; the same row may be chosen several times."""
-    mean, total = kernel @ shares, np.zeros(len(kernel))
+    mean, total = kernel @ shares.astype(kernel.dtype), np.zeros(len(kernel))
     chosen = np.empty(N_ROWS, dtype=np.int64)
     for number in range(N_ROWS):
         chosen[number] = np.argmax(mean - total / (number + 1))
@@ -111,7 +111,7 @@ def _kernel_matrix(rows: Rows) -> np.ndarray:
     else:
         rows = np.asarray(rows, dtype=np.float64)
         scaled = (rows - rows.mean(axis=0)) * _inverse(rows.std(axis=0))
-        scaled = np.clip(np.nan_to_num(scaled), -_FARTHEST, _FARTHEST)
+        scaled = np.clip(np.nan_to_num(scaled), -_FARTHEST, _FARTHEST).astype(np.float32)
         products = scaled @ scaled.T
     squares = np.diag(products).copy()
     distances = np.multiply(products, -2.0, out=products)

@@ -18,7 +18,7 @@ from tests.attacks.judging import demand, is_clear, quiet_or_clear, random_for
 
 NAME = "checkpoints"
 SETTINGS = (
-    {},
+    {"selection": Selection(n_candidates=30)},
     {"linear_term": True, "gamma": [0.02, 0.2], "C": 3.0},
     {
         "selection": Selection("greedy", n_candidates=30, retrain="doubling"),
@@ -30,15 +30,15 @@ SETTINGS = (
     {"refine": True},
     {"refine": 3, "linear_term": True, "C": 0.5},
 )
-CUTS = (2, 5, 9)
+CUTS = (2, 5, 10)
 OTHER_PARAMETERS = (
     {"C": 0.9},
     {"gamma": 0.3},
     {"n_basis": 11},
     {"random_state": 1},
     {"tol": 1e-5},
-    {"selection": Selection(n_candidates=33)},
-    {"selection": Selection(n_candidates=30, max_iter=50)},
+    {"selection": Selection(n_candidates=33, retrain="geometric")},
+    {"selection": Selection(n_candidates=30, retrain="geometric", max_iter=50)},
     {"selection": Selection(n_candidates=30, retrain="always")},
     {"selection": "random"},
 )
@@ -102,8 +102,9 @@ class Attack:
         return acts[rng.integers(len(acts))](content, setting, is_sparse, rng)
 
     def _model(self, setting: int) -> SparseKernelAUC:
-        parameters = {"selection": Selection(n_candidates=30), **SETTINGS[setting]}
-        return SparseKernelAUC(12, random_state=0, **parameters)
+        selection = Selection(n_candidates=30, retrain="geometric")
+        parameters = {"selection": selection, **SETTINGS[setting]}
+        return SparseKernelAUC(16, random_state=0, **parameters)
 
     def _rows(self, is_sparse: bool):
         if not is_sparse:

@@ -75,7 +75,7 @@ def _selection(rng: np.random.Generator) -> skauc.Selection:
     parameters = {
         "rule": choice(rng, "orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
         "n_candidates": integer(rng, 60),
-        "retrain": choice(rng, "coarse", "geometric", "doubling", "always"),
+        "retrain": choice(rng, "doubling", "geometric", "always"),
         "solver": choice(rng, "auto", "cholesky", "cg"),
         "max_iter": integer(rng, 100),
     }

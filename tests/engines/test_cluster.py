@@ -288,7 +288,7 @@ def test_cross_validation(client, rows):
     X, y, X_test, y_test = rows
     X, y = X[:3000], y[:3000]
     one = {"gammas": ["scale"], "scaling": "rank", "linear_term": False, "refine": False}
-    model = SparseKernelAUCCV(n_basis=2, Cs=[1.0], cv=2, random_state=0, **one)
+    model = SparseKernelAUCCV(n_basis=4, Cs=[1.0], cv=2, random_state=0, **one)
     expected = clone(model).fit(X, y)
     model.fit(*as_dask(X, y, 3))
     assert model.n_splits_ == 2

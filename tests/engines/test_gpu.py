@@ -67,8 +67,9 @@ def test_a_fit_is_that_of_the_cpu_engine(rows, parameters):
     expected, found = fit_both(model, X, y, sample_weight=weights)
     assert_array_equal(found.basis_indices_, expected.basis_indices_)
     for record, other in zip(found.path_, expected.path_, strict=True):
-        # Refined centres are rounded to 1e-4 of the width of the kernel.
-        assert_allclose(record.objective, other.objective, rtol=1e-5)
+        # A descent magnifies differences in the last digits of float32.
+        tolerance = 1e-3 if record.is_refined else 1e-5
+        assert_allclose(record.objective, other.objective, rtol=tolerance)
         assert record.is_refined == other.is_refined
     assert_allclose(found.score(X_test, y_test), expected.score(X_test, y_test), atol=1e-4)
 
@@ -117,11 +118,11 @@ def test_the_fitted_model_knows_nothing_of_torch(rows, tmp_path):
 
 def test_a_fit_that_broke_off_goes_on_with_another_engine(rows, tmp_path, monkeypatch):
     X, y, X_test, _ = rows
-    plain = SparseKernelAUC(5, refine=False, random_state=0)
+    plain = SparseKernelAUC(8, refine=False, random_state=0)
     model = clone(plain).set_params(engine="gpu", checkpoint=tmp_path / "fit.npz")
 
     def interrupted(question, *arguments):
-        if question.n_columns >= 8 + 4:  # after the linear term
+        if question.n_columns >= 8 + 5:  # after the linear term and the first checkpoint
             raise RuntimeError("the power went")
         return derivatives(question, *arguments)
 

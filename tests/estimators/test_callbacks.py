@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from skauc import Selection, SparseKernelAUC
 
 X, y = make_classification(200, 5, class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0)
+GEOMETRIC = Selection(retrain="geometric")
 
 without_api = pytest.mark.skipif(
     importlib.util.find_spec("sklearn.callback") is not None, reason="scikit-learn has its own"
@@ -39,7 +40,13 @@ def make(n_basis=8, **parameters):
 
 
 @pytest.mark.parametrize(
-    ("selection", "sizes"), [("orthogonal", [1, 2, 4, 5, 8]), ("greedy", [*range(1, 9)])]
+    ("selection", "sizes"),
+    [
+        ("orthogonal", [4, 8]),
+        (GEOMETRIC, [1, 2, 3, 4, 5, 6, 8]),
+        ("greedy", [*range(1, 9)]),
+    ],
+    ids=["orthogonal", "geometric", "greedy"],
 )
 def test_there_is_one_task_per_size_of_the_basis(selection, sizes):
     listener = Listener()
@@ -62,12 +69,12 @@ def test_there_is_one_task_per_step_of_refinement(callback, refine):
                 self.totals.append(context.parent.max_subtasks)
 
     counter = Counter()
-    model = make(16, refine=refine).set_callbacks(counter).fit(X, y)
-    sizes = [1, 2, 4, 5, 8, 11, 16]
+    model = make(32, refine=refine).set_callbacks(counter).fit(X, y)
+    sizes = [4, 8, 16, 32]
     assert counter.tasks.count("centre") == len(sizes)
     n_sizes = sum(record.is_refined for record in model.path_)
     assert n_sizes > 1
-    assert counter.tasks[:4] == ["centre"] * 3 + ["refinement step"]
+    assert counter.tasks[:3] == ["centre"] * 2 + ["refinement step"]
     assert counter.tasks[-1] == "refinement step"
     assert counter.totals == sorted(counter.totals, reverse=True)
     assert counter.totals[0] >= len(counter.tasks)
@@ -82,19 +89,20 @@ def test_lines_are_printed_during_refinement(monkeypatch, capsys):
 
 def test_a_basis_that_ends_early_has_fewer_tasks():
     listener = Listener()
-    model = make(8, kernel="linear").set_callbacks(listener).fit(X[:, :3], y)
-    assert len(listener.models) == model.n_basis_ == 3
+    model = make(16, kernel="linear").set_callbacks(listener).fit(X, y)
+    assert [model.n_basis_ for model in listener.models] == [4, 5]
+    assert model.n_basis_ == 5
 
 
 def test_callbacks_see_a_fitted_model_with_names_and_labels():
     pandas = pytest.importorskip("pandas")
     frame, labels = pandas.DataFrame(X).add_prefix("x"), np.array(["no", "yes"])[y]
     listener = Listener()
-    make(4).set_callbacks(listener).fit(frame, labels)
+    make().set_callbacks(listener).fit(frame, labels)
     for model in listener.models:
         assert model.classes_.tolist() == ["no", "yes"]
         assert model.score(frame, labels) > 0.6
-        assert model.truncate(1).n_basis_ == 1
+        assert model.truncate(4).n_basis_ == 4
 
 
 def test_models_seen_earlier_do_not_change_later():
@@ -111,7 +119,9 @@ def test_callbacks_do_not_change_the_fit():
 
 
 @pytest.mark.parametrize(
-    ("selection", "size"), [("orthogonal", 1), ("orthogonal", 5), ("exact", 7)]
+    ("selection", "size"),
+    [("orthogonal", 4), (GEOMETRIC, 1), (GEOMETRIC, 5), ("exact", 7)],
+    ids=["orthogonal-4", "geometric-1", "geometric-5", "exact-7"],
 )
 def test_the_answer_true_ends_the_fit_with_a_retrained_model(selection, size):
     listener = Listener(stop_at(size))
@@ -122,15 +132,16 @@ def test_the_answer_true_ends_the_fit_with_a_retrained_model(selection, size):
 
 
 def test_a_fit_that_was_stopped_is_refined():
-    model = make(refine=3).set_callbacks(Listener(stop_at(2))).fit(X, y)
-    assert model.n_basis_ == 2
+    model = make(refine=3).set_callbacks(Listener(stop_at(4))).fit(X, y)
+    assert model.n_basis_ == 4
     assert model.path_[-1].is_refined
 
 
 def test_any_of_several_callbacks_can_end_the_fit():
     first, second = Listener(stop_at(5)), Listener(stop_at(4))
-    assert make().set_callbacks(first, second).fit(X, y).n_basis_ == 4
-    assert len(first.models) == len(second.models) == 3
+    model = make(selection=GEOMETRIC).set_callbacks(first, second)
+    assert model.fit(X, y).n_basis_ == 4
+    assert len(first.models) == len(second.models) == 4
 
 
 def test_an_error_in_a_callback_is_the_user_s():
@@ -198,11 +209,11 @@ def test_score_monitor(callback, weights):
 
 def test_score_monitor_inside_a_search_over_a_pipeline(callback):
     monitor = callback.ScoringMonitor(scoring="roc_auc")
-    pipeline = make_pipeline(StandardScaler(), make(3).set_callbacks(monitor))
+    pipeline = make_pipeline(StandardScaler(), make(8).set_callbacks(monitor))
     GridSearchCV(pipeline, {"sparsekernelauc__C": [0.1, 1.0]}, cv=2).fit(X, y)
     names = [row["task_name"] for row in monitor.get_logs().data]
     assert names.count("fit") == 5  # four splits and the refit
-    assert names.count("centre") == 5 * 3
+    assert names.count("centre") == 5 * 2  # the sizes 4 and 8
 
 
 # -- below 1.9 --------------------------------------------------------------------------------
@@ -211,7 +222,7 @@ def test_score_monitor_inside_a_search_over_a_pipeline(callback):
 @without_api
 def test_a_plain_callback_hears_the_model_and_how_far_it_is():
     heard = []
-    model = make(3, refine=False)
+    model = make(3, selection=GEOMETRIC, refine=False)
     model.set_callbacks(lambda *arguments: heard.append(arguments)).fit(X, y)
     assert [(done, of) for _, done, of in heard] == [(1, 3), (2, 3), (3, 3)]
     assert [model.n_basis_ for model, _, _ in heard] == [1, 2, 3]

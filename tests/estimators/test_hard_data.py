@@ -11,7 +11,7 @@ from skauc import KernelRankSVM, Selection, SparseKernelAUC
 from skauc.exceptions import InvalidDataError, UnscaledFeaturesWarning
 
 # Few rows of these data are independent.
-pytestmark = pytest.mark.filterwarnings("ignore:The model has .* centres, and `n_basis`")
+pytestmark = pytest.mark.filterwarnings("ignore:The basis has .* centres, and `n_basis`")
 
 X, y = make_classification(200, 5, class_sep=0.8, flip_y=0.05, n_redundant=0, random_state=0)
 

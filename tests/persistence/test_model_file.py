@@ -248,7 +248,7 @@ def test_history_keeps_the_path(tmp_path, scaling):
     stages = zip(loaded.staged_decision_function(X), model.staged_decision_function(X), strict=True)
     for found, expected in stages:
         assert_array_equal(found, expected)
-    for size in (1, 16, 32):
+    for size in (4, 16, 32):
         assert_array_equal(scores(loaded.truncate(size)), scores(model.truncate(size)))
 
 
@@ -258,6 +258,18 @@ def test_without_history_there_is_one_size(tmp_path):
     message = r"sizes of the path, \[8\]; got 4\. .* if it is saved with history=True"
     with pytest.raises(InvalidParameterError, match=message):
         loaded.truncate(4)
+
+
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize(
+    ("parameters", "size"), [({"selection": "greedy", "refine": False}, 3), ({"n_basis": 64}, 48)]
+)
+def test_a_size_between_two_retrainings_can_be_stored(tmp_path, parameters, size, history):
+    model = small(**parameters).fit(X, Y).truncate(size)
+    assert model.path_[-1].n_basis < size
+    loaded = load_model(save_model(model, tmp_path / "model.skauc", history=history))
+    assert (loaded.n_basis_, loaded.C_) == (size, model.C_)
+    assert_array_equal(scores(loaded), scores(model))
 
 
 def test_a_loaded_model_can_be_fitted_pickled_and_saved_again(tmp_path):

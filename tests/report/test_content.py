@@ -313,7 +313,7 @@ def test_many_rows_make_a_short_report():
     rng = np.random.default_rng(0)
     y = rng.random(80_000) < 0.02
     X = pd.DataFrame(rng.normal(size=(80_000, 3)) + y[:, None], columns=list("abc"))
-    model = SparseKernelAUC(4, random_state=0).fit(X[:2_000], y[:2_000])
+    model = SparseKernelAUC(8, random_state=0).fit(X[:2_000], y[:2_000])
     content = make_report_content(model, X[2_000:], y[2_000:], X_train=X, y_train=y)
     assert len(content.thresholds.thresholds) <= 2_000
     assert content.thresholds.n_distinct > 70_000

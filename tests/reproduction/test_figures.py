@@ -24,7 +24,7 @@ def test_schedules_on_sonar(tmp_path):
     assert len(finished) == 4
     always, doubling = (lines_by(finished, "sonar", value) for value in curves.values)
     assert [[point[0] for point in line["points"]] for line in always] == [[*range(1, 9)]] * 2
-    assert [[point[0] for point in line["points"]] for line in doubling] == [[1, 2, 4, 8]] * 2
+    assert [[point[0] for point in line["points"]] for line in doubling] == [[1, 4, 8]] * 2
     for line in always + doubling:
         seconds = [point[1] for point in line["points"]]
         assert seconds == sorted(seconds)

@@ -15,7 +15,14 @@ from skauc.data.training import TrainingData
 from skauc.engines import SizePolicy, make_engine, size_policy
 from skauc.exceptions import InvalidDataError
 from skauc.losses.focus import Focus
-from skauc.solvers.few_rows import factorise_in_place
+from skauc.losses.pairs import sorted_cells
+from skauc.solvers.few_rows import (
+    factorise_in_place,
+    inverse_of,
+    pair_factors,
+    pair_roots,
+    row_products,
+)
 from skauc.solvers.newton import Newton, cholesky_step, halving_search, minimise
 from skauc.sparse.objective import Objective, pair_weight
 
@@ -83,9 +90,50 @@ def test_numbers_that_overflow_give_the_usual_error():
     objective = objective_of(make_toy())
     newton = Newton(cholesky_step, 1e-4, 100, halving_search)
     assert objective.minimum(np.zeros(6), tol=1e-4, max_iter=100) is not None
-    objective.engine.few_rows.columns[3, 2] = np.inf
+    objective.engine.block.columns[3, 2] = np.inf
+    objective.engine.few_rows.replace_columns(2)
     with pytest.raises(InvalidDataError, match="overflow"):
         newton(objective, np.full(6, 0.1))
+
+
+@pytest.mark.parametrize("merged", [0, 2])
+@pytest.mark.parametrize("n_columns", [1, 4, 6])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_the_hessian_is_the_sum_over_violating_pairs(n_columns, merged, offset):
+    rng = np.random.default_rng(n_columns)
+    # Scores repeat, and some rows have the weight zero.
+    scores, positive = rng.normal(size=90).round(1), rng.random(90) < 0.3
+    weights, x = rng.integers(0, 4, 90).astype(float), rng.normal(size=(n_columns, 90)) + offset
+    cell = sorted_cells(scores, positive).cell
+    factors = np.full((-(-n_columns // 4) * 4, 104), np.nan)
+    pair_factors(x, *pair_roots(cell, merged, positive, weights), factors)
+    i, j = np.meshgrid(np.flatnonzero(positive), np.flatnonzero(~positive), indexing="ij")
+    pair = weights[i] * weights[j] * (cell[i] >> merged < cell[j] >> merged)
+    difference = x[:, i] - x[:, j]
+    expected = np.einsum("kij,lij,ij->kl", difference, difference, pair)
+    assert_allclose(row_products(factors, n_columns), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_the_inverse_of_a_triangular_matrix(size):
+    lower = np.tril(np.random.default_rng(0).normal(size=(size, size))) + 3 * np.eye(size)
+    assert_allclose(inverse_of(lower), np.linalg.inv(lower), atol=1e-12)
+
+
+def test_columns_that_were_replaced_are_read_again():
+    objective = objective_of(make_toy())
+    engine, few = objective.engine, objective.engine.few_rows
+    assert_array_equal(few.columns_of(6), engine.block.columns.T)
+    before = few.columns_of(6).copy()
+    grow(engine, make_toy().X, KERNEL, [20, 21, 22, 23, 24, 25])
+    assert not np.array_equal(few.columns_of(6), before)
+    assert_array_equal(few.columns_of(6), engine.block.columns.T)
+
+
+def test_few_rows_have_few_numbers():
+    toy = training(make_toy())
+    sizes = SizePolicy(few_numbers=toy.X.size - 1)
+    assert make_engine(toy, capacity=2, n_jobs=1, policy=sizes).few_rows is None
 
 
 @pytest.mark.parametrize("last", [0.0, np.nan, np.inf])

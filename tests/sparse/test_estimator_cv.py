@@ -203,8 +203,8 @@ def test_the_chosen_model_is_fitted_to_all_rows(model):
 def test_the_path_of_the_chosen_model_is_there(model):
     stages = list(model.staged_decision_function(X_NEW))
     assert len(stages) == len(model.path_)
-    smaller = model.truncate(2)
-    assert smaller.n_basis_ == 2
+    smaller = model.truncate(4)
+    assert smaller.n_basis_ == 4
     assert smaller.decision_function(X_NEW).shape == (500,)
 
 
@@ -355,7 +355,8 @@ def test_one_fold_is_enough():
 
 
 def test_it_says_what_the_other_size_would_have_been():
-    best, small = (make(size=size).fit(X, y) for size in ("best", "small"))
+    rows, labels = make_moons(120, noise=0.3, random_state=7)
+    best, small = (make(size=size).fit(rows, labels) for size in ("best", "small"))
     assert best.size_choices_ == small.size_choices_
     for size, model in (("best", best), ("small", small)):
         choice = model.size_choices_[size]
@@ -514,14 +515,14 @@ def test_an_interrupt_before_the_first_fold_leaves_the_estimator_as_it_was(monke
 
 def test_a_second_interrupt_keeps_the_model_that_was_reached(monkeypatch):
     def interrupt(self, path):
-        if path.size == 2:
+        if path.size == 4:
             raise KeyboardInterrupt
 
     monkeypatch.setattr("skauc.sparse.progress.PathPrinter.__call__", interrupt)
     model = make(n_basis=6).set_callbacks(Listener(Interrupt(3)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert model.n_basis_ == model.best_estimator_.n_basis_ == 2
+    assert model.n_basis_ == model.best_estimator_.n_basis_ == 4
 
 
 def test_refinement_that_was_asked_for_survives_an_interrupt():

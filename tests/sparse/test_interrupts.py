@@ -35,7 +35,7 @@ def endless(objective, basis, start, n_steps, minimise, on_step):
     return refine(objective, basis, start, n_steps, minimise, on_step=on_step)
 
 stages.refine = endless
-model = SparseKernelAUCCV(Cs=[1.0], gammas=[1.0], n_basis=8, scaling=None, linear_term=False,
+model = SparseKernelAUCCV(Cs=[1.0], gammas=[1.0], n_basis=16, scaling=None, linear_term=False,
                           rotate=False, shapes="round", cv=3, n_jobs={n_jobs}, random_state=0)
 try:
     model.fit(X, y)

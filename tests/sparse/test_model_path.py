@@ -12,13 +12,13 @@ from skauc import Selection, SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.engines import SizePolicy, size_policy
 from skauc.exceptions import InvalidParameterError
-from skauc.sparse.plan import N_ITER_NO_CHANGE
+from skauc.sparse.plan import GROWTH_NO_CHANGE, LEAST_STOPPED
 from skauc.sparse.sampling import hold_out
 
 X, y = make_classification(
     300, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0
 )
-COARSE = [1, 2, 4, 5, 8, 11, 16, 20]
+SIZES = [4, 8, 16, 20]
 PLAIN = {"refine": False, "linear_term": False}
 
 
@@ -47,8 +47,8 @@ def assert_consistent(model):
 @pytest.mark.parametrize(
     ("retrain", "sizes"),
     [
-        ("coarse", COARSE),
-        ("doubling", [1, 2, 4, 8, 16, 20]),
+        ("doubling", SIZES),
+        ("geometric", [1, 2, 3, 4, 5, 6, 8, 9, 11, 13, 16, 19, 20]),
         ("always", list(range(1, 21))),
     ],
 )
@@ -79,11 +79,13 @@ def test_the_last_stage_is_the_model(model):
 # -- smaller copies ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("selection", ["orthogonal", "greedy", "exact", "random"])
-def test_truncated_it_is_the_fit_of_that_size(selection):
-    large = make(9, selection=Selection(selection, n_candidates=20)).fit(X, y)
-    for size in (1, 4, 8):
-        small = make(size, selection=Selection(selection, n_candidates=20)).fit(X, y)
+@pytest.mark.parametrize("rule", ["orthogonal", "greedy", "exact", "random"])
+@pytest.mark.parametrize(("retrain", "sizes"), [("doubling", (4, 8)), ("geometric", (1, 4, 8))])
+def test_truncated_it_is_the_fit_of_that_size(rule, retrain, sizes):
+    selection = Selection(rule, n_candidates=20, retrain=retrain)
+    large = make(9, selection=selection).fit(X, y)
+    for size in sizes:
+        small = make(size, selection=selection).fit(X, y)
         truncated = large.truncate(size)
         assert truncated.get_params() == small.get_params()
         assert truncated.n_iter_ == small.n_iter_
@@ -112,7 +114,7 @@ def test_rules_that_add_one_centre_at_a_time_have_models_of_all_sizes():
 
 
 def test_other_sizes_than_those_of_the_path_are_refused(model):
-    message = r"one of the sizes of the path, \[1, 2, 4, 5, 8, 11, 16, 20\]; got 3\. Fit with"
+    message = r"one of the sizes of the path, \[4, 8, 16, 20\]; got 3\. Fit with"
     with pytest.raises(InvalidParameterError, match=message):
         model.truncate(3)
 
@@ -161,25 +163,26 @@ def test_only_a_fitted_model_has_a_path():
 def followed(**parameters):
     """An early-stopped fit and the records of all its retrainings, the rejected ones included."""
     listener = Listener()
-    model = make(64, early_stopping=True, **parameters).set_callbacks(listener).fit(X, y)
+    selection = Selection(retrain="geometric")
+    model = make(64, early_stopping=True, selection=selection, **parameters)
+    model.set_callbacks(listener).fit(X, y)
     return model, listener.models[-1].path_
 
 
-@pytest.mark.parametrize(
-    ("n_iter_no_change", "tol"), [(1, 1e-4), (3, 1e-4), (3, 0.02), (N_ITER_NO_CHANGE, 0.02)]
-)
-def test_it_ends_after_some_retrainings_without_progress(n_iter_no_change, tol, monkeypatch):
-    monkeypatch.setattr("skauc.sparse.plan.N_ITER_NO_CHANGE", n_iter_no_change)
+@pytest.mark.parametrize(("growth", "tol"), [(2, 0.01), (2, 0.02), (GROWTH_NO_CHANGE, 0.05)])
+def test_it_ends_when_it_has_grown_without_progress(growth, tol, monkeypatch):
+    monkeypatch.setattr("skauc.sparse.plan.GROWTH_NO_CHANGE", growth)
     _, path = followed(tol=tol)
-    scores = [record.validation_auc for record in path]
 
-    def is_over(n_records):
-        best_before = max(scores[: n_records - n_iter_no_change])
-        return max(scores[n_records - n_iter_no_change : n_records]) <= best_before + tol
+    def is_over(size):
+        scores = {r.n_basis: r.validation_auc for r in path if r.n_basis <= size}
+        before = max(auc for n_basis, auc in scores.items() if n_basis <= size / growth)
+        return max(scores.values()) <= before + tol
 
-    assert len(scores) < 20
-    assert is_over(len(scores))
-    assert not any(is_over(n) for n in range(n_iter_no_change + 1, len(scores)))
+    *sizes, last = [record.n_basis for record in path if record.n_basis >= LEAST_STOPPED]
+    assert last < 64
+    assert is_over(last)
+    assert not any(is_over(size) for size in sizes)
 
 
 @pytest.mark.parametrize("tol", [1e-4, 0.02, 0.1])
@@ -200,7 +203,7 @@ def test_a_larger_tol_keeps_a_smaller_model():
 
 
 def test_without_a_reason_to_stop_it_goes_to_the_end(monkeypatch):
-    monkeypatch.setattr("skauc.sparse.plan.N_ITER_NO_CHANGE", 100)
+    monkeypatch.setattr("skauc.sparse.plan.GROWTH_NO_CHANGE", 100)
     _, path = followed()
     assert path[-1].n_basis == 64
 
@@ -227,8 +230,8 @@ def test_the_validation_auc_is_that_of_a_stratified_part_never_trained_on(weight
 @pytest.mark.parametrize(
     ("size", "selection", "early_stopping"),
     [
-        (1, "orthogonal", False),
-        (11, "orthogonal", False),
+        (4, "orthogonal", False),
+        (16, "orthogonal", False),
         (7, "greedy", False),
         (20, "greedy", True),
     ],
@@ -236,7 +239,7 @@ def test_the_validation_auc_is_that_of_a_stratified_part_never_trained_on(weight
 def test_an_interrupted_fit_keeps_the_model_it_had_reached(
     size, selection, early_stopping, monkeypatch
 ):
-    monkeypatch.setattr("skauc.sparse.plan.N_ITER_NO_CHANGE", 99)
+    monkeypatch.setattr("skauc.sparse.plan.GROWTH_NO_CHANGE", 99)
     listener = Listener(interrupt_at(size))
     model = make(early_stopping=early_stopping, selection=selection).set_callbacks(listener)
     with pytest.raises(KeyboardInterrupt):
@@ -260,7 +263,7 @@ def test_an_interrupt_can_come_at_any_time(n_calls, monkeypatch):
         return line_of(engine, line)
 
     monkeypatch.setattr(SingleEngine, "line", interrupted)
-    model = make()
+    model = make(selection=Selection(retrain="geometric"))
     # On few rows there are no lines inside of an optimisation, which is one call.
     with size_policy(SizePolicy(few_rows=0)), pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

@@ -16,48 +16,49 @@ from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, SetC
 # Schedules
 
 
-@pytest.mark.parametrize(("retrain", "power"), [("coarse", 2), ("geometric", 4)])
-def test_sizes_are_the_rounded_down_powers_of_a_root_of_two(retrain, power):
+def test_geometric_sizes_are_the_rounded_down_powers_of_the_fourth_root_of_two():
     n_basis = 5000
-    # size = floor(2^(j/q)) says size^q <= 2^j < (size + 1)^q: integers all through.
+    # size = floor(2^(j/4)) says size^4 <= 2^j < (size + 1)^4: integers all through.
     expected = {
         size
         for size in range(1, n_basis + 1)
-        if any(size**power <= 2**j < (size + 1) ** power for j in range(15 * power))
+        if any(size**4 <= 2**j < (size + 1) ** 4 for j in range(60))
     }
-    assert retraining_sizes(retrain, n_basis) == expected | {n_basis}
-
-
-def test_the_first_sizes_of_two_schedules():
+    assert retraining_sizes("geometric", n_basis) == expected | {n_basis}
     assert retraining_sizes("geometric", 20) == {1, 2, 3, 4, 5, 6, 8, 9, 11, 13, 16, 19, 20}
-    assert retraining_sizes("coarse", 26) == {1, 2, 4, 5, 8, 11, 16, 22, 26}
 
 
-def test_doubling_sizes_are_the_powers_of_two_and_the_last():
-    assert retraining_sizes("doubling", 20) == {1, 2, 4, 8, 16, 20}
+def test_doubling_sizes_are_powers_of_two_from_four_on_and_the_last():
+    assert retraining_sizes("doubling", 20) == {4, 8, 16, 20}
+    assert retraining_sizes("doubling", 3) == {3}
+
+
+def test_a_basis_grows_in_parts_of_a_quarter_of_a_pool_at_most():
+    plan, _ = make_plan(Parameters(64, refine=0), make_rows(300))
+    assert plan.grown_sizes() == [4, 8, 16, 32, 48, 64]
+    few = Parameters(20, refine=0, selection=Selection(n_candidates=12))
+    assert make_plan(few, make_rows(300))[0].grown_sizes() == [2, 4, 6, 8, 11, 14, 16, 18, 20]
 
 
 def test_always_is_every_size():
     assert retraining_sizes("always", 5) == {1, 2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("retrain", ["coarse", "geometric", "doubling", "always"])
+@pytest.mark.parametrize("retrain", ["doubling", "geometric", "always"])
 @pytest.mark.parametrize("n_basis", [1, 2, 7, 64, 100])
-def test_the_first_and_the_last_size_are_in_every_schedule(retrain, n_basis):
-    sizes = retraining_sizes(retrain, n_basis)
-    assert min(sizes) == 1
-    assert max(sizes) == n_basis
+def test_the_last_size_is_in_every_schedule(retrain, n_basis):
+    assert max(retraining_sizes(retrain, n_basis)) == n_basis
 
 
 def test_an_unknown_schedule_is_refused():
-    message = r"`retrain` must be one of 'coarse', 'geometric', 'doubling', 'always'; got 'never'"
+    message = r"`retrain` must be one of 'doubling', 'geometric', 'always'; got 'never'"
     with pytest.raises(InvalidParameterError, match=message):
         retraining_sizes("never", 8)
 
 
-def test_refined_sizes_are_halves_from_four_on():
-    assert refined_sizes(64) == [4, 8, 16, 32, 64]
-    assert refined_sizes(33) == [5, 9, 17, 33]
+def test_refined_sizes_are_halves_from_eight_on():
+    assert refined_sizes(64) == [8, 16, 32, 64]
+    assert refined_sizes(33) == [9, 17, 33]
     assert refined_sizes(7) == [7]
 
 
@@ -76,7 +77,7 @@ def stages_of(n_rows=300, **parameters):
 
 
 def test_without_refinement_there_is_one_pursuit():
-    assert stages_of(n_basis=5) == (Pursue(frozenset({1, 2, 4, 5})),)
+    assert stages_of(n_basis=5) == (Pursue(frozenset({4, 5})),)
     (stage,) = stages_of(n_basis=5, early_stopping=True)
     assert max(stage.sizes) == 5
 
@@ -100,7 +101,7 @@ def test_centres_chosen_on_a_sample_get_coefficients_from_all_rows(
 
 
 def test_pursuit_and_refinement_alternate():
-    stages = stages_of(n_basis=16, refine=7)
+    stages = stages_of(n_basis=32, refine=7)
     kinds = [type(stage) for stage in stages]
     assert kinds == [Pursue, Refine, Pursue, Refine, Pursue, Refine, Finish]
     # Half of the steps between pursuits.
@@ -109,12 +110,12 @@ def test_pursuit_and_refinement_alternate():
 
 
 def test_refinement_of_many_rows_has_new_hard_rows_for_each_size():
-    stages = stages_of(9000, n_basis=16, refine=10)
+    stages = stages_of(9000, n_basis=32, refine=10)
     kinds = [type(stage) for stage in stages]
     growth = [Pursue, Refine, MoveTo] * 2
     assert kinds == [*growth, Pursue, Refine, MoveTo, Finish]
     moves = [stage for stage in stages if isinstance(stage, MoveTo)]
-    assert [(move.rows, move.size) for move in moves] == [("hard", 4), ("hard", 8), ("all", 16)]
+    assert [(move.rows, move.size) for move in moves] == [("hard", 8), ("hard", 16), ("all", 32)]
     assert [move.grows for move in moves] == [True, True, False]
 
 
@@ -125,13 +126,13 @@ END_OF_PART = [MoveTo, Finish]
 @pytest.mark.parametrize(
     ("n_rows", "n_basis", "parameters", "expected"),
     [
-        (300, 16, {}, [*GROWN, SetC, *GROWN * 2, Finish]),
+        (300, 32, {}, [*GROWN, SetC, *GROWN * 2, Finish]),
         (300, 4, {}, [*GROWN, SetC, Finish]),
         (300, 4, {"max_fpr": 0.5}, [*GROWN, SetC, *END_OF_PART]),
-        (300, 16, {"max_fpr": 0.5}, [*GROWN, SetC, *GROWN * 2, *END_OF_PART]),
+        (300, 32, {"max_fpr": 0.5}, [*GROWN, SetC, *GROWN * 2, *END_OF_PART]),
         (9000, 4, {}, [*GROWN, MoveTo, SetC, Finish]),
-        (9000, 8, {}, [*GROWN, SetC, MoveTo, *GROWN, MoveTo, SetC, Finish]),
-        (9000, 8, {"max_fpr": 0.5}, [*GROWN, SetC, MoveTo, *GROWN, *END_OF_PART]),
+        (9000, 16, {}, [*GROWN, SetC, MoveTo, *GROWN, MoveTo, SetC, Finish]),
+        (9000, 16, {"max_fpr": 0.5}, [*GROWN, SetC, MoveTo, *GROWN, *END_OF_PART]),
         (300, 4, {"refine": 0}, [Pursue]),
         (9000, 4, {"refine": 0}, [Pursue, MoveTo, Finish]),
     ],

@@ -28,7 +28,7 @@ for n_rows, dtype, options in (
     (11_000, "f8", {"refine": False, "linear_term": False, "n_jobs": 2}),
     (11_000, "f4", {}),
     (200, "f8", {"shapes": "ridge"}),
-    (3_000, "f8", {"shapes": "local"}),
+    (6_000, "f8", {"shapes": "local"}),
 ):
     X = random.normal(size=(n_rows, 4)).astype(dtype)
     X.flags.writeable = n_rows == 11_000 and dtype == "f8"

@@ -28,8 +28,9 @@ class SizePolicy:
         Newton direction.
     most_sorted : int
         Up to this many rows, AUC and threshold are found by sorting the scores.
-    few_rows : int
-        Up to this many dense rows, whole optimisations are one compiled call each.
+    few_rows, few_numbers : int
+        Up to this many dense rows of this many numbers, whole optimisations are one compiled call
+        each. It copies the numbers several times.
     vector_block : int
         Rows per task of a pass over vectors.
     matrix_block : int
@@ -58,7 +59,8 @@ class SizePolicy:
     exact_rows: int = 10_000
     coarse_cells: int = 512
     most_sorted: int = 1 << 18
-    few_rows: int = 3_000
+    few_rows: int = 5_000
+    few_numbers: int = 1 << 20
     vector_block: int = 65_536
     matrix_block: int = 1 << 18
     most_tasks: int = 64

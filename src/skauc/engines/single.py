@@ -77,6 +77,8 @@ class SingleEngine(Engine[BlockState]):
 
     def append(self, columns: NewColumns) -> None:
         columns.write(self.block)
+        if self._few_rows is not None:
+            self._few_rows.replace_columns(columns.n_before)
 
     def line(self, line: Line) -> Any:
         return line.values(self.block)

@@ -169,7 +169,11 @@ def _learnt(estimator, history: bool) -> tuple[dict[str, Any], Arrays]:
     if not hasattr(estimator, "_models"):
         header, arrays = models_to_arrays([estimator._model])
         return {"model": header}, arrays
-    models = estimator._models if history else {estimator.n_basis_: estimator._model}
+    models = estimator._models
+    if not history:
+        # A model between two retrainings has no record. It is stored with the one before it.
+        recorded = estimator.path_[-1].n_basis
+        models = {size: models[size] for size in {recorded, estimator.n_basis_}}
     header, arrays = models_to_arrays([models[size] for size in sorted(models)])
     records = [record for record in estimator.path_ if record.n_basis in models]
     return {"model": header, "path": records_to_json(records)}, arrays

@@ -1,15 +1,20 @@
 """Newton's method for few rows, in one compiled call.
 
-`minimise_few` follows `skauc.solvers.newton.minimise` with `cholesky_step` and `halving_search`, on
-columns that are one array. On a few hundred rows, the arithmetic of an iteration takes less time
-than the calls from Python that lead to it. Any difficulty ends it: the caller then goes the general
-way from the same start, which handles all of them.
+`minimise_few` follows `skauc.solvers.newton.minimise` with `cholesky_step` and `halving_search`.
+The columns of the data are the rows of one array. On a few hundred rows, the arithmetic of an
+iteration takes less time than the calls from Python that lead to it. Any difficulty ends it: the
+caller then goes the general way from the same start, which handles all of them.
 
-With x the columns, s the weights, and s L the curvature of a row, half the Hessian of the loss is
+With x the rows of the columns and s their weights, half the Hessian of the loss is a sum over the
+violating pairs,
 
-    x^T A,    A_i = s_i L_i x_i - s_i (sum of s x over the violating partners of row i).
+    sum s_i s_j (x_i - x_j) (x_i - x_j)^T = Y Y^T.
 
-The sums over partners are found while going through the rows in the order of their cells.
+Y has one column per row of the data. Go through the cells, from the highest: a positive i has as
+partners the negatives that came before it, of the weight N and the mean m. Its pairs contribute
+s_i N (x_i - m) (x_i - m)^T and s_i times the scatter of these negatives around m. By the rule of
+Welford, a negative j adds s_j N / (N + s_j) (x_j - m) (x_j - m)^T to the scatter, which counts for
+all positives that come after it. So each row gives one column x - m times a root.
 """
 
 from __future__ import annotations
@@ -17,28 +22,23 @@ from __future__ import annotations
 import numpy as np
 
 from skauc.compiling import compiled, compiled_fast
-from skauc.losses.pairs import curvatures, residuals, statistics_by_rank
+from skauc.losses.pairs import residuals, statistics_by_rank
 from skauc.solvers.newton import LEAST_PROMISE, MOST_HALVINGS, SUFFICIENT_DECREASE
 
 
 @compiled
-def minimise_few(
-    columns, positive, weights, C_pair, merged, start, scores, tol, max_iter, shifted, curved
-):
+def minimise_few(columns, positive, weights, C_pair, merged, start, scores, tol, max_iter, factors):
     """Minimise 1/2 |w|^2 + C_pair/2 * loss(columns w), starting from ``start`` and its scores.
 
-    Coarse cells are ``cell >> merged``. ``shifted`` and ``curved`` are room for as many numbers as
-    there are columns. Return the weights, the objective, the scores, the number of iterations, and
-    whether all went well.
+    Coarse cells are ``cell >> merged``. ``factors`` is room for Y, see `pair_factors`. Return the
+    weights, the objective, the scores, the number of iterations, and whether all went well.
     """
     w, was_small = start, False
     pairs = statistics_by_rank(scores, positive, weights)
     value = _objective(w, C_pair, pairs[3])
-    # The loss ignores constants. Without one, the Hessian suffers no cancellation.
-    without_constant(columns, shifted)
     for n_iter in range(1, max_iter + 1):
         gradient, hessian = derivatives(
-            columns, shifted, curved, scores, pairs, positive, weights, C_pair, merged, w
+            columns, factors, scores, pairs, positive, weights, C_pair, merged, w
         )
         if not factorise_in_place(hessian):
             return w, value, scores, n_iter, False
@@ -69,44 +69,118 @@ def minimise_few(
 
 
 @compiled_fast
-def derivatives(columns, shifted, curved, scores, pairs, positive, weights, C_pair, merged, w):
+def derivatives(columns, factors, scores, pairs, positive, weights, C_pair, merged, w):
     """Return the gradient and the Hessian of the objective."""
     cell, above, below, _, origin = pairs
     residual = residuals(scores, origin, positive, weights, cell, above, below)
-    gradient = add_up_rows(columns, residual)
+    gradient = column_products(columns, residual)
+    pair_factors(columns, *pair_roots(cell, merged, positive, weights), factors)
+    hessian = row_products(factors, len(w))
     for k in range(len(w)):
         gradient[k] = w[k] + C_pair * gradient[k]
-    curvature = curvatures(cell, merged, above, below, positive, weights, 0, len(cell))
-    curved_rows(shifted, cell, merged, curvature, positive, weights, curved)
-    hessian = transposed_times(shifted, curved, np.empty((len(w), len(w))))
-    for k in range(len(w)):
         for j in range(len(w)):
             hessian[k, j] *= C_pair
         hessian[k, k] += 1.0
     return gradient, hessian
 
 
-@compiled_fast
-def curved_rows(x, cell, merged, curvature, positive, weights, curved):
-    """Write A: one sweep for the positives, from the highest cell, and one for the negatives."""
+@compiled
+def pair_roots(cell, merged, positive, weights):
+    """Return the rows in the order of Y, and for each the root, 1 / N, and what it adds to N."""
     order, ends = _by_cell(cell, merged)
-    size = x.shape[1]
-    total = np.empty(size)
-    for sweep in range(2):
-        for k in range(size):
-            total[k] = 0.0
-        for step in range(len(ends) - 1):
-            c = len(ends) - 2 - step if sweep == 0 else step
-            for place in range(ends[c], ends[c + 1]):
-                i = order[place]
-                if positive[i] == (sweep == 0):
-                    for k in range(size):
-                        curved[i, k] = curvature[i] * x[i, k] - weights[i] * total[k]
-            for place in range(ends[c], ends[c + 1]):
-                i = order[place]
-                if positive[i] != (sweep == 0):
-                    for k in range(size):
-                        total[k] += weights[i] * x[i, k]
+    n_rows, after, before, place = len(order), 0.0, 0.0, 0
+    rows = np.empty(n_rows, np.int64)
+    root, inverse, added = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
+    for i in range(n_rows):
+        after += weights[i] if positive[i] else 0.0
+    for c in range(len(ends) - 2, -1, -1):
+        for of_class in (True, False):
+            for i in order[ends[c] : ends[c + 1]]:
+                if positive[i] != of_class:
+                    continue
+                rows[place] = i
+                if before > 0.0:
+                    inverse[place] = 1.0 / before
+                if of_class:
+                    root[place] = np.sqrt(weights[i] * before)
+                    after -= weights[i]
+                else:
+                    total = before + weights[i]
+                    if before > 0.0:
+                        root[place] = np.sqrt(max(after, 0.0) * weights[i] * before / total)
+                    added[place], before = weights[i], total
+                place += 1
+    return rows, root, inverse, added
+
+
+@compiled_fast
+def pair_factors(columns, rows, root, inverse, added, out):
+    """Write Y, with a row per column of the data, four at a time, and zeros after their ends.
+
+    The loss ignores constants. They are subtracted, so that the Hessian suffers no cancellation.
+    """
+    n_rows, last = len(rows), len(columns) - 1
+    for k in range(0, len(columns), 4):
+        x0, x1 = columns[k], columns[min(k + 1, last)]
+        x2, x3 = columns[min(k + 2, last)], columns[min(k + 3, last)]
+        y0, y1, y2, y3 = out[k], out[k + 1], out[k + 2], out[k + 3]
+        total0 = total1 = total2 = total3 = 0.0
+        for place in range(n_rows):
+            i, by, share, more = rows[place], root[place], inverse[place], added[place]
+            v0, v1, v2, v3 = x0[i] - x0[0], x1[i] - x1[0], x2[i] - x2[0], x3[i] - x3[0]
+            y0[place] = by * (v0 - share * total0)
+            y1[place] = by * (v1 - share * total1)
+            y2[place] = by * (v2 - share * total2)
+            y3[place] = by * (v3 - share * total3)
+            total0 += more * v0
+            total1 += more * v1
+            total2 += more * v2
+            total3 += more * v3
+        out[k : k + 4, n_rows:] = 0.0
+
+
+@compiled_fast
+def row_products(rows, size):
+    """Return the inner products of the first ``size`` rows, of which a multiple of four is there.
+
+    Half of them are computed, in squares of four by four.
+    """
+    out, width = np.empty((size, size)), rows.shape[1]
+    for i in range(0, size, 4):
+        first = rows[i : i + 4]
+        for j in range(0, i + 4, 4):
+            second = rows[j : j + 4]
+            c00 = c01 = c02 = c03 = c10 = c11 = c12 = c13 = 0.0
+            c20 = c21 = c22 = c23 = c30 = c31 = c32 = c33 = 0.0
+            for r in range(width):
+                a0, a1, a2, a3 = first[0, r], first[1, r], first[2, r], first[3, r]
+                b0, b1, b2, b3 = second[0, r], second[1, r], second[2, r], second[3, r]
+                c00 += a0 * b0
+                c01 += a0 * b1
+                c02 += a0 * b2
+                c03 += a0 * b3
+                c10 += a1 * b0
+                c11 += a1 * b1
+                c12 += a1 * b2
+                c13 += a1 * b3
+                c20 += a2 * b0
+                c21 += a2 * b1
+                c22 += a2 * b2
+                c23 += a2 * b3
+                c30 += a3 * b0
+                c31 += a3 * b1
+                c32 += a3 * b2
+                c33 += a3 * b3
+            square = (
+                (c00, c01, c02, c03),
+                (c10, c11, c12, c13),
+                (c20, c21, c22, c23),
+                (c30, c31, c32, c33),
+            )
+            for p in range(min(4, size - i)):
+                for q in range(min(4, size - j)):
+                    out[i + p, j + q] = out[j + q, i + p] = square[p][q]
+    return out
 
 
 @compiled
@@ -130,14 +204,6 @@ def _by_cell(cell, merged):
 
 
 @compiled_fast
-def without_constant(columns, shifted):
-    """Write the columns minus their first row."""
-    for i in range(columns.shape[0]):
-        for k in range(columns.shape[1]):
-            shifted[i, k] = columns[i, k] - columns[0, k]
-
-
-@compiled_fast
 def _moved(vector, length, direction):
     out = np.empty(len(vector))
     for k in range(len(out)):
@@ -150,7 +216,7 @@ def _objective(w, C_pair, loss):
     return 0.5 * inner(w, w) + 0.5 * C_pair * loss
 
 
-# Every place that calls np.dot takes long to compile, so there are only two of them.
+# Every place that calls np.dot takes long to compile, so there is only this one.
 @compiled_fast
 def times(left, right, out):
     """Write the product of two matrices, and return it."""
@@ -159,28 +225,21 @@ def times(left, right, out):
 
 
 @compiled_fast
-def transposed_times(left, right, out):
-    """Write left^T right, and return it."""
-    np.dot(left.T, right, out)
-    return out
-
-
-@compiled_fast
-def weigh_columns(columns, vector):
-    """Return columns times a vector."""
-    out = np.empty(len(columns))
-    for i in range(len(columns)):
-        out[i] = inner(columns[i], vector)
-    return out
-
-
-@compiled_fast
-def add_up_rows(columns, values):
-    """Return columns^T times one value per row."""
+def weigh_columns(columns, weights):
+    """Return the sum of the columns, each times its weight."""
     out = np.zeros(columns.shape[1])
-    for i in range(len(columns)):
-        for k in range(len(out)):
-            out[k] += values[i] * columns[i, k]
+    for k in range(len(columns)):
+        for i in range(len(out)):
+            out[i] += weights[k] * columns[k, i]
+    return out
+
+
+@compiled_fast
+def column_products(columns, values):
+    """Return the inner product of each column with one value per row."""
+    out = np.empty(len(columns))
+    for k in range(len(columns)):
+        out[k] = inner(columns[k], values)
     return out
 
 
@@ -233,17 +292,16 @@ def solve_lower_into(factor, right, out):
 
 
 @compiled_fast
-def transposed_inverse_of(factor):
-    """Return L^-T."""
-    size = len(factor)
-    inverse = np.zeros((size, size))
-    for i in range(size):
-        inverse[i, i] = 1.0
-        for j in range(i, size):
-            total = inverse[i, j]
-            for k in range(i, j):
-                total -= factor[j, k] * inverse[i, k]
-            inverse[i, j] = total / factor[j, j]
+def inverse_of(factor):
+    """Return L^-1."""
+    inverse = np.zeros(factor.shape)
+    for i in range(len(factor)):
+        for j in range(i):
+            for k in range(j + 1):
+                inverse[i, k] -= factor[i, j] * inverse[j, k]
+        for k in range(i):
+            inverse[i, k] /= factor[i, i]
+        inverse[i, i] = 1.0 / factor[i, i]
     return inverse
 
 

@@ -86,8 +86,8 @@ class SparseKernelAUC(PathClassifier):
         ``shapes`` is not "round"; False is none, and "auto" is True for RBF kernels, the only ones
         that can be refined.
     early_stopping : bool, default=False
-        Hold out validation rows, stop when their AUC has not improved by more than ``tol`` in 5
-        retrainings, and keep the smallest model within ``tol`` of the best.
+        Hold out validation rows, stop when their AUC has not improved by more than ``tol`` since
+        the basis had a quarter of its size, and keep the smallest model within ``tol`` of the best.
     validation_fraction : float, default=0.1
         Fraction of the rows that early stopping holds out, stratified by class.
     tol : float, default=1e-4
@@ -334,16 +334,16 @@ class SparseKernelAUC(PathClassifier):
             self._keep(path, log)
             # Linear and polynomial kernels have few independent rows by nature.
             if path.is_exhausted and self.kernel in ("rbf", "laplacian"):
-                self._warn_if_few_centres(rows)
+                self._warn_if_few_centres(max(path.models), rows)
         return self
 
-    def _warn_if_few_centres(self, rows: TrainingData) -> None:
+    def _warn_if_few_centres(self, n_found: int, rows: TrainingData) -> None:
         """Warn if there are rows enough for the centres, and they depend on each other."""
-        if self.n_basis_ < self.n_basis <= rows.n_rows:
+        if n_found < self.n_basis <= rows.n_rows:
             warnings.warn(
-                f"The model has {self.n_basis_} centres, and `n_basis` is {self.n_basis}: to the "
-                "kernel, every other row is a combination of these. Rows are repeated, or gamma "
-                f"is too small for them. Use n_basis={self.n_basis_}, or a larger `gamma`.",
+                f"The basis has {n_found} centres, and `n_basis` is {self.n_basis}: to the kernel, "
+                "every other row is a combination of these. Rows are repeated, or gamma is too "
+                f"small for them. Use n_basis={n_found}, or a larger `gamma`.",
                 FewCentresWarning,
                 stacklevel=4,
             )

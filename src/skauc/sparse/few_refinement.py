@@ -14,53 +14,55 @@ from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
 from skauc.solvers.few_rows import (
     factorise_in_place,
+    inverse_of,
     solve_upper_few,
     times,
-    transposed_inverse_of,
-    transposed_times,
     weigh_columns,
 )
 
 
 @compiled_fast
-def exponents(X, centres, metric, gammas, left, out):
-    """Write -gamma |s * (x - z)|^2 for all rows x, and then for all centres x.
+def exponents(columns, centres, metric, gammas, left, out, gram):
+    """Write -gamma |s * (x - z)|^2, by centre, for all rows x, and to ``gram`` for all centres x.
 
-    Return False if differences are needed to tell a centre from its neighbours. See
-    `skauc.kernels.CentredRBF`, whose formula it uses. ``left`` is room for the first factor.
+    ``columns`` are those of the features. Return False if differences are needed to tell a centre
+    from its neighbours. See `skauc.kernels.CentredRBF`, whose formula it uses. ``left`` is room
+    for the first factor.
     """
-    (n_rows, n_features), n_centres = X.shape, len(centres)
+    n_centres, n_features = centres.shape
     widest, origin = 0, np.zeros(n_features)
     for k in range(n_centres):
         widest = k if gammas[k] > gammas[widest] else widest
         for j in range(n_features):
             origin[j] += centres[k, j] / n_centres
-    _augment(X, origin, metric[widest], left[:n_rows])
-    _augment(centres, origin, metric[widest], left[n_rows:])
-    right, is_near = np.empty((n_features + 2, n_centres)), True
+    own = np.empty((n_features + 2, n_centres))
+    _augment(columns, origin, metric[widest], left)
+    _augment(centres.T, origin, metric[widest], own)
+    right, is_near = np.empty((n_centres, n_features + 2)), True
     for k in range(n_centres):
-        z, ratio = left[n_rows + k], gammas[k] / gammas[widest]
+        ratio = gammas[k] / gammas[widest]
         for j in range(n_features):
-            right[j, k] = 2 * ratio * z[j]
-        right[n_features, k] = -ratio
-        right[n_features + 1, k] = -ratio * z[n_features]
-        is_near = is_near and z[n_features] <= FLOAT64_REACH
-    times(left, right, out)
+            right[k, j] = 2 * ratio * own[j, k]
+        right[k, n_features] = -ratio
+        right[k, n_features + 1] = -ratio * own[n_features, k]
+        is_near = is_near and own[n_features, k] <= FLOAT64_REACH
+    times(right, left, out)
+    times(right, own, gram)
     return is_near
 
 
 @compiled_fast
-def _augment(rows, origin, scales, out):
-    """Write [x, |x|^2, 1] with x = scales * (row - origin)."""
-    n_features = len(origin)
-    for i in range(len(rows)):
-        for j in range(n_features):
-            out[i, j] = (rows[i, j] - origin[j]) * scales[j]
-        square = 0.0
-        for j in range(n_features):
-            square += out[i, j] * out[i, j]
-        out[i, n_features] = square
-        out[i, n_features + 1] = 1.0
+def _augment(columns, origin, scales, out):
+    """Write x, |x|^2 and 1 below each other, with x = scales * (row - origin)."""
+    n_features, n_rows = columns.shape
+    for i in range(n_rows):
+        out[n_features, i] = 0.0
+        out[n_features + 1, i] = 1.0
+    for j in range(n_features):
+        for i in range(n_rows):
+            out[j, i] = (columns[j, i] - origin[j]) * scales[j]
+        for i in range(n_rows):
+            out[n_features, i] += out[j, i] * out[j, i]
 
 
 @compiled_fast
@@ -78,28 +80,30 @@ def powers_of(X, origin):
 
 
 @compiled_fast
-def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, columns):
-    """Write the orthonormal columns; return the Gram matrix, its factor, weights and scores.
+def place(values, gram, gammas, ridge, linear, coef, columns):
+    """Write the orthonormal columns; return the factor of the Gram matrix, weights and scores.
 
-    ``values`` are the kernel at the rows and then at the centres. ``ridge`` is added to the
-    diagonal of the Gram matrix. The weights are those of ``linear`` and ``coef``. The columns of
-    the centres are written to ``kernel_columns``, and after those of the linear term to
-    ``columns``. The last result is False if the Gram matrix has no factor.
+    ``values`` are those of the kernel by centre and row, ``gram`` those at the centres, of which
+    those of different widths are set to zero. ``ridge`` is added to the diagonal of the matrix. The
+    weights are those of ``linear`` and ``coef``. The columns of the centres are written after those
+    of the linear term, which are there. The last result is False if the matrix has no factor.
     """
     n_centres, n_linear = len(gammas), len(linear)
-    n_rows, start = len(columns), np.empty(n_linear + n_centres)
-    gram = _gram(values[n_rows:], gammas)
+    start, own, half = np.empty(len(columns)), columns[n_linear:], n_centres // 2
+    for i in range(n_centres):
+        for k in range(n_centres):
+            if gammas[i] != gammas[k]:
+                gram[i, k] = 0.0
     factor = gram.copy()
     for k in range(n_centres):
         factor[k, k] += ridge
     if not factorise_in_place(factor):
-        return gram, factor, start, start, False
-    times(values[:n_rows], transposed_inverse_of(factor), kernel_columns)
-    for i in range(n_rows):
-        for k in range(n_linear):
-            columns[i, k] = linear_columns[i, k]
-        for k in range(n_centres):
-            columns[i, n_linear + k] = kernel_columns[i, k]
+        return factor, start, start, False
+    # The inverse is triangular: its upper half needs half of the values.
+    inverse = inverse_of(factor)
+    if half:
+        times(inverse[:half, :half].copy(), values[:half], own[:half])
+    times(inverse[half:], values, own[half:])
     for k in range(n_linear):
         start[k] = linear[k]
     for k in range(n_centres):
@@ -107,7 +111,7 @@ def place(values, gammas, ridge, linear_columns, linear, coef, kernel_columns, c
         for i in range(k, n_centres):
             total += factor[i, k] * coef[i]
         start[n_linear + k] = total
-    return gram, factor, start, weigh_columns(columns, start), True
+    return factor, start, weigh_columns(columns, start), True
 
 
 @compiled_fast
@@ -127,32 +131,21 @@ def shape_derivatives(weights, residual, C_pair, powers, gram, factor, columns, 
 
 
 @compiled_fast
-def _gram(values, gammas):
-    """Return the Gram matrix: centres of different widths are orthogonal."""
-    gram = values.copy()
-    for i in range(len(gammas)):
-        for k in range(len(gammas)):
-            if gammas[i] != gammas[k]:
-                gram[i, k] = 0.0
-    return gram
-
-
-@compiled_fast
 def _moments(columns, residual, powers, factor, coef):
     """Return the sums of `skauc.engines.passes.moments`: first, second and total.
 
     The columns are multiplied by the residuals in place.
     """
     n_centres, n_features = len(coef), (powers.shape[1] - 1) // 2
-    for i in range(len(residual)):
-        for k in range(n_centres):
-            columns[i, k] *= residual[i]
+    for k in range(n_centres):
+        for i in range(len(residual)):
+            columns[k, i] *= residual[i]
     left = np.empty(factor.shape)
     for i in range(n_centres):
         for k in range(n_centres):
             left[i, k] = coef[i] * factor[i, k]
     shape = n_centres, powers.shape[1]
-    sums = times(left, transposed_times(columns, powers, np.empty(shape)), np.empty(shape))
+    sums = times(left, times(columns, powers, np.empty(shape)), np.empty(shape))
     return sums[:, :n_features], sums[:, n_features:-1], sums[:, -1]
 
 

@@ -1,8 +1,7 @@
 """Forward selection on few rows, in compiled calls.
 
-`select_from_few` follows `skauc.sparse.forward`. It keeps the rests of all candidates, one column
-each. It multiplies by the Hessian of the loss only what the choice needs: the columns of the basis,
-the diagonal of the candidates, and the candidates that are chosen.
+`select_from_few` follows `skauc.sparse.forward`. Of the Hessian of the loss over the candidates, it
+computes only what the choice needs: the diagonal, and the rows of those that are chosen.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ import numpy as np
 from skauc.compiling import compiled_fast
 from skauc.engines import FewRows
 from skauc.solvers.few_rows import (
-    add_up_rows,
-    curved_rows,
+    column_products,
     factorise_in_place,
     inner,
+    inverse_of,
+    pair_factors,
+    pair_roots,
+    row_products,
     solve_few,
     solve_lower_few,
     solve_lower_into,
     times,
-    transposed_inverse_of,
-    transposed_times,
-    without_constant,
 )
 from skauc.solvers.newton import Point
 from skauc.sparse.forward import NEGLIGIBLE_GAIN, Selected, best_candidate
@@ -37,19 +36,29 @@ def select_from_few(
     size, C_pair = len(point.weights), objective.C_pair
     columns, coordinates = rows.columns_of(size), candidates.projection.coordinates
     values = candidates.kernel.columns(candidates.centres, np.float64, rows.scratch)(rows.X)
-    raw, rests, curved = (rows.room(name, len(candidates)) for name in ("raw", "rests", "curved"))
-    np.subtract(values, np.matmul(columns, coordinates, out=raw), out=raw)
+    rests = rows.room("rests", len(candidates))
+    np.matmul(coordinates.T, columns, out=rests)
     gram = candidates.gram() - coordinates.T @ coordinates
-    state = point.state
-    curvature, cell = state.curvature(0, len(rows.positive)), state.statistics.cells.cell
-    of_rows = state.residual, curvature, cell, rows.positive, rows.weights, rows.merged
-    room = rows.room("shifted", size), rows.room("curved basis", size), rests, curved
+    factors, own_factors = (
+        rows.factors("factors", size),
+        rows.factors("own factors", len(candidates)),
+    )
     hessian, mixed, gradient, slopes = _derivatives(
-        columns, raw, *of_rows, C_pair, point.weights, *room
+        columns,
+        values,
+        point.state.residual,
+        point.state.statistics.cells.cell,
+        rows.merged,
+        rows.positive,
+        rows.weights,
+        C_pair,
+        point.weights,
+        rests,
+        factors,
+        own_factors,
     )
     chosen, products, is_fine = _choose(
-        rests,
-        curved,
+        own_factors,
         hessian,
         mixed,
         gradient,
@@ -71,33 +80,30 @@ def select_from_few(
 @compiled_fast
 def _derivatives(
     columns,
-    raw,
+    values,
     residual,
-    curvature,
     cell,
+    merged,
     positive,
     weights,
-    merged,
     C_pair,
     w,
-    x,
-    curved_x,
     rests,
-    curved,
+    factors,
+    own_factors,
 ):
     """Return the Hessian over the basis, that of candidates by basis, and both gradients.
 
-    The columns of the basis and of the candidates, ``raw``, are written without a constant to ``x``
-    and ``rests``, and times the Hessian of the loss by the scores to the arrays named curved.
+    ``rests`` are the parts of ``values`` in the span of the basis, and become what is left of them.
+    The factors of the Hessian of the loss are written for the basis and for the candidates.
     """
-    gradient, slopes = add_up_rows(columns, residual), add_up_rows(raw, residual)
-    # The loss ignores constants. Without them, the Hessian suffers no cancellation.
-    without_constant(columns, x)
-    without_constant(raw, rests)
-    curved_rows(x, cell, merged, curvature, positive, weights, curved_x)
-    curved_rows(rests, cell, merged, curvature, positive, weights, curved)
-    hessian = transposed_times(x, curved_x, np.empty((len(w), len(w))))
-    mixed = transposed_times(rests, curved_x, np.empty((len(slopes), len(w))))
+    _subtract(values, rests)
+    gradient, slopes = column_products(columns, residual), column_products(rests, residual)
+    order, root, inverse, added = pair_roots(cell, merged, positive, weights)
+    pair_factors(columns, order, root, inverse, added, factors)
+    pair_factors(rests, order, root, inverse, added, own_factors)
+    hessian = row_products(factors, len(w))
+    mixed = times(own_factors, factors.T, np.empty((len(own_factors), len(factors))))
     for k in range(len(w)):
         gradient[k] = w[k] + C_pair * gradient[k]
         for j in range(len(w)):
@@ -107,11 +113,21 @@ def _derivatives(
         slopes[q] *= C_pair
         for k in range(len(w)):
             mixed[q, k] *= C_pair
-    return hessian, mixed, gradient, slopes
+    return hessian, mixed[: len(slopes), : len(w)].copy(), gradient, slopes
 
 
 @compiled_fast
-def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, least, C_pair, n_most):
+def _subtract(values, rests):
+    """Replace the rests by the transposed values minus the rests, in blocks that fit the cache."""
+    n_rows, n_all = values.shape
+    for first in range(0, n_rows, 8):
+        for q in range(n_all):
+            for i in range(first, min(first + 8, n_rows)):
+                rests[q, i] = values[i, q] - rests[q, i]
+
+
+@compiled_fast
+def _choose(factors, hessian, mixed, gradient, slopes, gram, smallest, least, C_pair, n_most):
     """Return the chosen candidates, their rows of the Hessian of the loss, and whether all is well.
 
     See `skauc.sparse.forward.select_forward`.
@@ -123,12 +139,11 @@ def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, lea
         return chosen, products, False
     # Eliminate the basis.
     crossed, reduced = np.empty(mixed.shape), solve_lower_few(factor, gradient)
-    column = np.empty(len(curved))
-    T, D, g = _column_products(rests, curved), np.empty(n_all), np.empty(n_all)
+    T, D, g = np.empty(n_all), np.empty(n_all), np.empty(n_all)
     for q in range(n_all):
         solve_lower_into(factor, mixed[q], crossed[q])
         D[q] = gram[q, q]
-        T[q] = D[q] + C_pair * T[q] - inner(crossed[q], crossed[q])
+        T[q] = D[q] + C_pair * inner(factors[q], factors[q]) - inner(crossed[q], crossed[q])
         g[q] = slopes[q] - inner(crossed[q], reduced)
         if not (np.isfinite(T[q]) and np.isfinite(g[q])):
             return chosen, products, False
@@ -140,12 +155,9 @@ def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, lea
         chosen[place] = best
         is_free[best] = 0.0
         pivot, rest, slope = max(T[best], D[best]), D[best], g[best]
-        for i in range(len(column)):
-            column[i] = curved[i, best]
-        product = add_up_rows(rests, column)
         T_row, D_row = T_rows[place], D_rows[place]
         for q in range(n_all):
-            products[place, q] = C_pair * product[q]
+            products[place, q] = C_pair * inner(factors[best], factors[q])
             D_row[q] = gram[best, q]
             T_row[q] = D_row[q] + products[place, q] - inner(crossed[best], crossed[q])
         for r in range(place):
@@ -160,16 +172,6 @@ def _choose(rests, curved, hessian, mixed, gradient, slopes, gram, smallest, lea
             D_row[q] /= np.sqrt(rest)
             D[q] -= D_row[q] * D_row[q]
     return chosen, products, True
-
-
-@compiled_fast
-def _column_products(first, second):
-    """Return the inner product of each column of one matrix with that of another."""
-    out = np.zeros(first.shape[1])
-    for i in range(len(first)):
-        for q in range(len(out)):
-            out[q] += first[i, q] * second[i, q]
-    return out
 
 
 @compiled_fast
@@ -190,10 +192,9 @@ def _addition(hessian, mixed, gradient, slopes, gram, products, chosen):
             factor[i, k], block[i, k] = gram[chosen[i], chosen[k]], products[i, chosen[k]]
     if not factorise_in_place(factor):
         return factor, slope, 0.0, False
-    # The inverse is upper triangular.
-    inverse = transposed_inverse_of(factor)
-    own = transposed_times(inverse, own, np.empty(own.shape))
-    block = transposed_times(inverse, times(block, inverse, np.empty(block.shape)), block.copy())
+    inverse = inverse_of(factor)
+    own = times(inverse, own, np.empty(own.shape))
+    block = times(inverse, times(inverse, block, factor.copy()).T.copy(), block)
     for i in range(size):
         slope[i] = gradient[i]
         for k in range(i + 1):
@@ -206,7 +207,7 @@ def _addition(hessian, mixed, gradient, slopes, gram, products, chosen):
         extended[size + i, size + i] += 1.0
         slope[size + i] = 0.0
         for k in range(i + 1):
-            slope[size + i] += inverse[k, i] * slopes[chosen[k]]
+            slope[size + i] += inverse[i, k] * slopes[chosen[k]]
     if not factorise_in_place(extended):
         return factor, slope, 0.0, False
     step = solve_few(extended, slope)

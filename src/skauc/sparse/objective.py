@@ -85,8 +85,7 @@ class Objective:
             start.state.scores,
             tol,
             max_iter,
-            few.room("shifted", size),
-            few.room("curved", size),
+            few.factors("factors", size),
         )
         if not is_fine:
             return None

@@ -82,8 +82,8 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         Parameters
         ----------
         n_basis : int
-            Size of the copy: one of the sizes of ``path_``. Rules that add one centre at a time
-            (all but "orthogonal") also have models in between.
+            Size of the copy: one of the sizes of ``path_``. If centres are added in several parts
+            between two retrainings, there are also models in between.
 
         Returns
         -------

@@ -40,7 +40,7 @@ from skauc.sparse.sampling import (
     hold_out,
     hold_out_none,
 )
-from skauc.sparse.selection import SELECTIONS
+from skauc.sparse.selection import SELECTIONS, n_from_pool
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, SetC, Stage
 from skauc.support import quiet_overflow
 from skauc.validation import (
@@ -56,7 +56,7 @@ from skauc.validation import (
 SHAPES = ("round", "local", "ridge")
 
 # Smallest basis that is refined before it grows further.
-FIRST_REFINED = 4
+FIRST_REFINED = 8
 # Steps of the last refinement if `refine` is True: more where each centre has its own scales.
 DEFAULT_STEPS = 10
 SHAPED_STEPS = 20
@@ -65,8 +65,10 @@ LAST_DOUBLINGS = 2
 # Rows on which centres are chosen without refinement: this many per centre, and at least these.
 ROWS_PER_CENTRE = 100
 LEAST_PURSUED_ROWS = 8_000
-# Retrainings without a better validation AUC after which early stopping ends a fit.
-N_ITER_NO_CHANGE = 5
+# Early stopping ends a fit of at least this size, if the validation AUC has not improved since the
+# basis was this many times smaller.
+LEAST_STOPPED = 16
+GROWTH_NO_CHANGE = 4
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,12 @@ class Selection:
         along the new column (the paper's Method 2). "exact": by the minimum along the new column.
         "exhaustive": by optimising all coefficients for each candidate (the paper's Method 1).
         "random": at random. "kmeans": k-means landmarks are the candidates instead of rows.
-    n_candidates : int, default=100
-        Number of rows drawn as candidates for each centre (the paper's kappa). All rows are
-        candidates if there are no more than that.
-    retrain : {"coarse", "geometric", "doubling", "always"}, default="coarse"
-        At which sizes all coefficients are optimised: floor(2^(j/2)), floor(2^(j/4)) as in the
-        paper, 2^j, or every size. They are always optimised at the last size.
+    n_candidates : int, default=64
+        Number of rows drawn as candidates at a time (the paper's kappa, which is 100 there). All
+        rows are candidates if there are no more than that.
+    retrain : {"doubling", "geometric", "always"}, default="doubling"
+        At which sizes all coefficients are optimised: 4, 8, 16 and so on, floor(2^(j/4)) as in the
+        paper, or every size. They are always optimised at the first and at the last size.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How the Newton system is solved. "auto" is "cholesky" up to a thousand columns and "cg",
         conjugate gradients, above.
@@ -103,12 +105,12 @@ class Selection:
     >>> from skauc import Selection, SparseKernelAUC
     >>> model = SparseKernelAUC(selection=Selection("greedy", n_candidates=50))
     >>> model.selection.retrain
-    'coarse'
+    'doubling'
     """
 
     rule: str = "orthogonal"
-    n_candidates: int = 100
-    retrain: str = "coarse"
+    n_candidates: int = 64
+    retrain: str = "doubling"
     solver: str = "auto"
     max_iter: int = 100
     n_rows: int | str | None = "auto"
@@ -116,7 +118,7 @@ class Selection:
     def check(self) -> None:
         """Raise an error for an invalid value."""
         check_choice("selection", self.rule, SELECTIONS)
-        check_integer("n_candidates", self.n_candidates, 1, "100 is a good choice.")
+        check_integer("n_candidates", self.n_candidates, 1, "64 is a good choice.")
         check_choice("retrain", self.retrain, SCHEDULES)
         check_choice("solver", self.solver, SOLVERS)
         check_integer("max_iter", self.max_iter, 1, "100 is a good choice.")
@@ -321,13 +323,19 @@ class Plan:
     def grown_sizes(self) -> list[int]:
         """Return the sizes of a basis that grows to its end, in ascending order.
 
-        "orthogonal" adds all centres up to the next retraining at once, other rules one by one.
+        "orthogonal" adds the centres up to the next retraining at once, or in a few parts, other
+        rules one by one.
         """
         parameters, selection = self.parameters, self.parameters.selection
         if selection.rule != "orthogonal":
             return list(range(1, parameters.n_basis + 1))
         ends = refined_sizes(parameters.n_basis) if parameters.refine else [parameters.n_basis]
-        return sorted(set().union(*(retraining_sizes(selection.retrain, end) for end in ends)))
+        retrained = set().union(*(retraining_sizes(selection.retrain, end) for end in ends))
+        sizes = [0]
+        while sizes[-1] < parameters.n_basis:
+            missing = min(size for size in retrained if size > sizes[-1]) - sizes[-1]
+            sizes.append(sizes[-1] + n_from_pool(missing, selection.n_candidates))
+        return sizes[1:]
 
     @property
     def most_steps(self) -> int:
@@ -370,11 +378,12 @@ class Plan:
 
     def has_converged(self, records: Sequence[PathRecord]) -> bool:
         """Tell whether early stopping ends the pursuit after these retrainings."""
-        if not self.parameters.early_stopping or len(records) <= N_ITER_NO_CHANGE:
+        size = records[-1].n_basis if records else 0
+        if not self.parameters.early_stopping or size < LEAST_STOPPED:
             return False
-        scores = [record.validation_auc or 0.0 for record in records]
-        before, after = scores[:-N_ITER_NO_CHANGE], scores[-N_ITER_NO_CHANGE:]
-        return max(after) <= max(before) + self.parameters.tol
+        before = [r.validation_auc for r in records if GROWTH_NO_CHANGE * r.n_basis <= size]
+        best = max(record.validation_auc or 0.0 for record in records)
+        return bool(before) and best <= max(auc or 0.0 for auc in before) + self.parameters.tol
 
     def best_size(self, records: Sequence[PathRecord], models: dict[int, Model]) -> int:
         """Return the size to keep: with early stopping the smallest that validates best."""
@@ -428,10 +437,9 @@ def make_plan(
 
 
 SCHEDULES: dict[str, Callable[[], Iterator[int]]] = {
-    # floor(2^(j/2)) and floor(2^(j/4)), the paper's schedule, in integer arithmetic.
-    "coarse": lambda: (math.isqrt(2**j) for j in count()),
+    "doubling": lambda: (2**j for j in count(2)),
+    # The schedule of the paper, floor(2^(j/4)), in integer arithmetic.
     "geometric": lambda: (math.isqrt(math.isqrt(2**j)) for j in count()),
-    "doubling": lambda: (2**j for j in count()),
     "always": lambda: count(1),
 }
 
@@ -448,7 +456,7 @@ def retraining_sizes(retrain: str, n_basis: int) -> frozenset[int]:
 
 
 def refined_sizes(n_basis: int) -> list[int]:
-    """Return the sizes at which the basis is refined: n_basis, its half and so on, from 4 on."""
+    """Return the sizes at which the basis is refined: n_basis, its half and so on, from 8 on."""
     sizes = [n_basis]
     while sizes[0] >= 2 * FIRST_REFINED:
         sizes.insert(0, -(-sizes[0] // 2))

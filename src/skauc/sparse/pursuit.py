@@ -66,7 +66,7 @@ class Pursuit:
 def pursue(
     pursuit: Pursuit, iterate: Iterate, sizes: Collection[int], report: Callable[[Iterate], bool]
 ) -> Iterate:
-    """Grow the basis to the largest of ``sizes``, retraining at each of them.
+    """Grow the basis to the largest of ``sizes``, retraining at each of them and at the first.
 
     This is Algorithm 1 of the paper. It starts from a retrained iterate and ends when no
     independent candidate is left, or when ``report``, which is called after every addition,
@@ -78,7 +78,7 @@ def pursue(
         iterate = pursuit.add(iterate, n_most)
         if len(pursuit.basis) == size:
             break
-        if len(pursuit.basis) in sizes:
+        if size == 0 or len(pursuit.basis) in sizes:
             iterate = pursuit.retrain(iterate.point)
         if report(iterate):
             break

@@ -201,40 +201,34 @@ class _FewRowsProblem(_Problem):
     ):
         super().__init__(objective, basis, minimise, start)
         self.rows, self.newton = rows, minimise
-        self.X = np.array(rows.X, dtype=np.float64, order="C")
-        self.origin = self.X.mean(axis=0)
-        self.powers = powers_of(self.X, self.origin)
-        self.linear_columns = rows.columns_of(len(start.linear))
+        X = np.array(rows.X, dtype=np.float64, order="C")
+        self.features, self.origin = np.ascontiguousarray(X.T), X.mean(axis=0)
+        self.powers = powers_of(X, self.origin)
         self.gammas = basis.gammas(np.asarray(basis.widths))
-        n_centres, size = len(self.gammas), len(start.linear) + len(self.gammas)
-        n_all, n_features = len(self.X) + n_centres, self.X.shape[1]
-        self.left, self.values = np.empty((n_all, n_features + 2)), np.empty((n_all, n_centres))
-        widths = {"refined": size, "packed": n_centres, "shifted": size, "curved": size}
-        self.room = [rows.room(name, width) for name, width in widths.items()]
+        n_linear, n_centres = len(start.linear), len(self.gammas)
+        (n_features, n_rows), size = self.features.shape, n_linear + n_centres
+        self.left, self.columns = np.empty((n_features + 2, n_rows)), np.empty((size, n_rows))
+        self.columns[:n_linear] = rows.columns_of(n_linear)
+        # Kernel values at the rows, and then at the centres, which are exponentials of one call.
+        self.values = np.empty(n_centres * (n_rows + n_centres))
+        self.factors = rows.factors("factors", size)
 
     def evaluate(self, theta: np.ndarray) -> tuple[float, ShapeDerivatives]:
         """Return the objective and its derivatives; go the general way if there is difficulty."""
         shape, rows, newton = self.unpack(theta), self.rows, self.newton
-        metric = self.variables.metric(shape)
-        values = self.values
-        if not exponents(self.X, shape.centres, metric, self.gammas, self.left, values):
+        metric, gammas = self.variables.metric(shape), self.gammas
+        at_rows, at_centres = np.split(self.values, [len(gammas) * len(rows.positive)])
+        values, gram = at_rows.reshape(len(gammas), -1), at_centres.reshape(len(gammas), -1)
+        if not exponents(self.features, shape.centres, metric, gammas, self.left, values, gram):
             return super().evaluate(theta)
-        np.exp(values, out=values)
-        columns, own_columns, shifted, curved = self.room
-        gram, factor, start, scores, is_fine = place(
-            values,
-            self.gammas,
-            self.gram_ridge,
-            self.linear_columns,
-            self.linear,
-            self.coef,
-            own_columns,
-            columns,
+        np.exp(self.values, out=self.values)
+        factor, start, scores, is_fine = place(
+            values, gram, gammas, self.gram_ridge, self.linear, self.coef, self.columns
         )
         if not is_fine:
             return super().evaluate(theta)
         weights, value, scores, _, is_fine = minimise_few(
-            columns,
+            self.columns,
             rows.positive,
             rows.weights,
             self.objective.C_pair,
@@ -243,8 +237,7 @@ class _FewRowsProblem(_Problem):
             scores,
             newton.tol,
             newton.max_iter,
-            shifted,
-            curved,
+            self.factors,
         )
         if not is_fine:
             return super().evaluate(theta)
@@ -260,7 +253,7 @@ class _FewRowsProblem(_Problem):
             self.powers,
             gram,
             factor,
-            own_columns,
+            self.columns[n_linear:],
             metric,
             shape.centres - self.origin,
         )

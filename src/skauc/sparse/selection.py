@@ -70,12 +70,11 @@ class Selector(Protocol):
 class Forward:
     """Several centres at a time, from one pool of candidates: see `skauc.sparse.forward`.
 
-    No more than ``most_of_pool`` are chosen from one pool, because the last of many would be poor
-    ones. With ``ridges`` the pool has ridges beside the rows.
+    ``n_rows`` is the number of rows in a pool. With ``ridges`` the pool has ridges beside them.
     """
 
     draw: Draw
-    most_of_pool: int
+    n_rows: int
     ridges: RidgeDraw | None = None
 
     def choose(
@@ -87,7 +86,7 @@ class Forward:
             return None
         if self.ridges is not None:
             candidates = candidates.joined(self.ridges.best(objective, basis, point))
-        n_most = min(n_most, self.most_of_pool)
+        n_most = n_from_pool(n_most, self.n_rows)
         few, selected = objective.engine.few_rows, None
         if few is not None:
             selected = select_from_few(objective, point, candidates, few, n_most)
@@ -130,6 +129,16 @@ class OneByOne:
         return Choice(added, found.moves[:, best[0]], 0.0)
 
 
+def n_from_pool(n_missing: int, n_candidates: int) -> int:
+    """Return how many of the missing centres are chosen from one pool of candidates.
+
+    The last of many would be poor ones. If a pool is too small for all, several share them evenly.
+    """
+    most = max(n_candidates // _POOL_PER_CENTRE, 1)
+    n_pools = -(-n_missing // most)
+    return -(-n_missing // n_pools)
+
+
 def _independent(draw: Draw, engine: Engine, basis: Basis) -> Candidates | None:
     """Draw until there are candidates that are independent of the basis."""
     for _ in range(_MOST_DRAWS):
@@ -165,7 +174,7 @@ def make_selector(
     draw = _rows(n_candidates, random_state)
     if selection == "orthogonal":
         ridges = RidgeDraw.of(engine, n_candidates, random_state) if with_ridges else None
-        return Forward(draw, max(n_candidates // _POOL_PER_CENTRE, 1), ridges)
+        return Forward(draw, n_candidates, ridges)
     rules: dict[str, GainRule] = {
         "greedy": NewtonLine(),
         "exact": LineMinimum(),

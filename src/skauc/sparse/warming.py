@@ -9,8 +9,8 @@ import numpy as np
 
 from skauc.sparse.estimator import SparseKernelAUC
 
-# Up to 3,000 rows and above 10,000 rows there are other compiled functions.
-_FEW, _MIDDLE, _MANY, _N_FEATURES = 300, 3_100, 10_500, 3
+# Up to 5,000 rows and above 10,000 rows there are other compiled functions.
+_FEW, _MIDDLE, _MANY, _N_FEATURES = 300, 5_100, 10_500, 3
 # Number of rows, type, order in memory, and whether the rows can be written to.
 _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
     (_FEW, np.float64, "C", True),

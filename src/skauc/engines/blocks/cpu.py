@@ -60,13 +60,14 @@ class CPUBlock(Block):
         return answer
 
     def few_rows(self) -> FewRows | None:
-        is_few = self.n_rows <= self.policy.few_rows and self.dtype == np.float64
-        if not is_few or sparse.issparse(self.X):
+        policy, n_numbers = self.policy, self.n_rows * self.n_features
+        is_few = self.n_rows <= policy.few_rows and n_numbers <= policy.few_numbers
+        if not is_few or self.dtype != np.float64 or sparse.issparse(self.X):
             return None
         n_cells = int(np.count_nonzero(self.positive)) + 1
         # A copy is writable. Numba would compile a second version for read-only arrays.
         rows = self.X, self.positive, self.weights.copy(), self.columns
-        return FewRows(*rows, pairs.coarsening(n_cells, self.policy.coarse_cells), self.scratch)
+        return FewRows(*rows, pairs.coarsening(n_cells, policy.coarse_cells), self.scratch)
 
     # -- tasks and their arrays --------------------------------------------------------------
 
