@@ -57,6 +57,8 @@ class Engine(ABC, Generic[OwnState]):
         Weight of each class that counts in the loss.
     precision : float
         Relative rounding error of the columns.
+    n_threads : int
+        Number of threads of this process that passes run on.
     """
 
     n_rows: int
@@ -65,6 +67,7 @@ class Engine(ABC, Generic[OwnState]):
     positive_weight: float
     negative_weight: float
     precision: float
+    n_threads: int = 1
 
     @property
     def few_rows(self) -> FewRows | None:

@@ -32,6 +32,7 @@ class SingleEngine(Engine[BlockState]):
         self._find_state = version(FindState, block)
         self._stack = ExitStack()
         self.precision = float(np.finfo(block.dtype).eps)
+        self.n_threads = threads.n_threads
         self.hold_out(None)
 
     def __enter__(self) -> SingleEngine:

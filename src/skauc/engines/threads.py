@@ -122,7 +122,7 @@ class RowThreads:
     """
 
     def __init__(self, n_jobs=None):
-        self._n_threads = effective_n_jobs(n_jobs)
+        self.n_threads = effective_n_jobs(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
         self._owner: int | None = None
         self._stack = ExitStack()
@@ -133,8 +133,8 @@ class RowThreads:
         stack.callback(_limit(_libraries()[1]))
         stack.enter_context(quiet_overflow())
         self._owner = threading.get_ident()
-        if self._n_threads > 1:
-            pool = ThreadPoolExecutor(self._n_threads, initializer=_prepare_thread)
+        if self.n_threads > 1:
+            pool = ThreadPoolExecutor(self.n_threads, initializer=_prepare_thread)
             self._pool = stack.enter_context(pool)
         return self
 

@@ -25,6 +25,7 @@ from skauc.data.sampling import (
 )
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen
+from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
 from skauc.support import cached_property
@@ -37,6 +38,8 @@ MOST_REFINED_ROWS = 8_000
 POOL_ROWS = 200_000
 # Part of the hard rows that is drawn uniformly, so that no weight is huge.
 UNIFORM_SHARE = 0.3
+# Rows per task while their probabilities are computed.
+_BLOCK_ROWS = 16_384
 # Corrections of the probabilities for rows that are certain to be drawn.
 _MOST_CORRECTIONS = 10
 
@@ -96,6 +99,7 @@ class HeldOut:
         sample: TrainingData,
         size: int,
         number: int,
+        n_threads: int = 1,
     ) -> TrainingData:
         """Return a sample of rows that are hard for ``model``, and its validation rows.
 
@@ -107,7 +111,7 @@ class HeldOut:
         counts = balanced_counts(learning, size)
         seed = int(hash_rows(np.array([number]), self.order.seed)[0] >> 32)
         return draw_hard_rows(
-            pool, model, sample, learning, counts, self.rows, self.kept(size), seed
+            pool, model, sample, learning, counts, self.rows, self.kept(size), seed, n_threads
         )
 
 
@@ -204,12 +208,21 @@ class HardRows:
     # Per class, negative first: the least probability, and how it grows with the slope.
     least: np.ndarray
     growth: np.ndarray
+    n_threads: int = 1
 
     def probabilities(self, data: TrainingData) -> np.ndarray:
         """Return the probability of each row; it is 1 for validation rows that are kept."""
-        of_class = data.positive.view(np.int8)
-        slopes = self.slopes(self.model.scores(data.X), data.positive) * data.weights
-        probabilities = self.least[of_class] + self.growth[of_class] * slopes
+        scores, probabilities = self.model.scores(data.X, self.n_threads), np.empty(data.n_rows)
+
+        def fill(start, stop):
+            rows = slice(start, stop)
+            positive, weights = data.positive[rows], data.weights[rows]
+            slopes = self.slopes(scores[rows], positive) * weights
+            of_class = positive.view(np.int8)
+            probabilities[rows] = self.least[of_class] + self.growth[of_class] * slopes
+
+        with RowThreads(self.n_threads) as threads:
+            list(threads.map(fill, data.n_rows, _BLOCK_ROWS))
         probabilities *= (data.weights > 0) & ~self.held_out(data)
         probabilities[self.kept(data)] = 1.0
         return np.minimum(probabilities, 1.0)
@@ -228,6 +241,7 @@ def draw_hard_rows(
     held_out: Chosen,
     kept: Chosen,
     seed: int,
+    n_threads: int = 1,
 ) -> TrainingData:
     """Return about ``counts`` rows of each class, weighted by their inverse probability.
 
@@ -249,7 +263,7 @@ def draw_hard_rows(
             own = hardness[side] * against.weights[side] / n_alike
             least[of_class] = UNIFORM_SHARE * n_wanted / n_all
             growth[of_class] = _growth(own, least[of_class], n_wanted / n_alike)
-    rows = HardRows(model, slopes, held_out, kept, seed, least, growth)
+    rows = HardRows(model, slopes, held_out, kept, seed, least, growth, n_threads)
     drawn = data.take(rows)
     return replace(drawn, weights=drawn.weights / rows.probabilities(drawn))
 

@@ -379,6 +379,7 @@ class MoveTo:
             work.sample,
             work.sample.n_rows,
             number=size,
+            n_threads=work.engine.n_threads,
         )
         work.open(hard, work.validation_rows, state.C)
 
