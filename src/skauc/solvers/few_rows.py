@@ -23,6 +23,7 @@ import numpy as np
 
 from skauc.compiling import compiled, compiled_fast
 from skauc.losses.pairs import residuals, statistics_by_rank
+from skauc.row_products import add_row_products, mirror
 from skauc.solvers.newton import LEAST_PROMISE, MOST_HALVINGS, SUFFICIENT_DECREASE
 
 
@@ -141,45 +142,10 @@ def pair_factors(columns, rows, root, inverse, added, out):
 
 @compiled_fast
 def row_products(rows, size):
-    """Return the inner products of the first ``size`` rows, of which a multiple of four is there.
-
-    Half of them are computed, in squares of four by four.
-    """
-    out, width = np.empty((size, size)), rows.shape[1]
-    for i in range(0, size, 4):
-        first = rows[i : i + 4]
-        for j in range(0, i + 4, 4):
-            second = rows[j : j + 4]
-            c00 = c01 = c02 = c03 = c10 = c11 = c12 = c13 = 0.0
-            c20 = c21 = c22 = c23 = c30 = c31 = c32 = c33 = 0.0
-            for r in range(width):
-                a0, a1, a2, a3 = first[0, r], first[1, r], first[2, r], first[3, r]
-                b0, b1, b2, b3 = second[0, r], second[1, r], second[2, r], second[3, r]
-                c00 += a0 * b0
-                c01 += a0 * b1
-                c02 += a0 * b2
-                c03 += a0 * b3
-                c10 += a1 * b0
-                c11 += a1 * b1
-                c12 += a1 * b2
-                c13 += a1 * b3
-                c20 += a2 * b0
-                c21 += a2 * b1
-                c22 += a2 * b2
-                c23 += a2 * b3
-                c30 += a3 * b0
-                c31 += a3 * b1
-                c32 += a3 * b2
-                c33 += a3 * b3
-            square = (
-                (c00, c01, c02, c03),
-                (c10, c11, c12, c13),
-                (c20, c21, c22, c23),
-                (c30, c31, c32, c33),
-            )
-            for p in range(min(4, size - i)):
-                for q in range(min(4, size - j)):
-                    out[i + p, j + q] = out[j + q, i + p] = square[p][q]
+    """Return the inner products of the first ``size`` rows."""
+    out = np.zeros((size, size))
+    add_row_products(rows, out)
+    mirror(out)
     return out
 
 

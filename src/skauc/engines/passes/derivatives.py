@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skauc.compiling import compiled_fast
-from skauc.engines.passes.base import Pass, Sums, add_product, alone
+from skauc.engines.passes.base import Pass, Sums, alone
 from skauc.engines.passes.state import sums_over_higher_cells
 from skauc.kernels import Kernel, Rows
 from skauc.losses import pairs
+from skauc.row_products import add_row_products, mirror
 
 if TYPE_CHECKING:
     import torch
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     from skauc.engines.blocks.cpu import CPUBlock
     from skauc.engines.blocks.gpu import GPUBlock
     from skauc.engines.passes.state import CPUState, GPUState
+
+
+# Rows that are multiplied at a time. Columns of so many numbers do not compete for the same places
+# in the cache, because they are no whole number of pages apart.
+PACKED_ROWS = 520
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +108,12 @@ class Derivatives(Pass):
             gradient, squares = np.zeros(size), np.zeros((size, size))
             sums = np.zeros((2, ((cells.n_cells - 1) >> merged) + 1, size))
             active, curvature = state.active(start, stop)
-            for part in block.cache_blocks(len(active), size):
+            packed = block.scratch_array("packed", -(-size // 4) * 4, PACKED_ROWS)
+            # Kernel values of candidates are made for a part of the rows at a time.
+            n_values = 0 if candidates is None else size
+            for part in block.cache_blocks(len(active), n_values):
                 rows = active[part]
-                packed = block.scratch_array("packed", len(rows), size)
-                pack(
+                add_rows(
                     block.columns,
                     self.n_columns,
                     no_values if candidates is None else values_of(block.take(rows)),
@@ -117,11 +125,11 @@ class Derivatives(Pass):
                     state.weights,
                     cells.cell,
                     merged,
+                    packed,
                     gradient,
                     sums,
-                    packed,
+                    squares,
                 )
-                add_product(squares, packed, packed, is_first=part.start == 0)
             return gradient, squares, sums
 
         return block.run_matrix(accumulate, size)
@@ -175,7 +183,7 @@ class Derivatives(Pass):
 
 
 @compiled_fast
-def pack(
+def add_rows(
     columns,
     n_columns,
     values,
@@ -187,31 +195,41 @@ def pack(
     weights,
     cell,
     merged,
+    packed,
     gradient,
     sums,
-    packed,
+    squares,
 ):
-    """Add rows to the gradient and to their cells; store each row times its curvature's root.
+    """Add rows to the gradient, to the sums of their cells, and to the squares.
 
     The columns of a row are ``columns[row]`` and then ``values``. The arrays ``values`` and
-    ``curvature`` hold only the rows of the block. Coarse cells are ``cell >> merged``.
+    ``curvature`` hold only these rows. Coarse cells are ``cell >> merged``. ``packed`` is room for
+    a part of the rows at a time: the columns, each row times the root of its curvature.
     """
-    n_values = values.shape[1]
-    slopes, shifts, others = gradient[n_columns:], shift[n_columns:], packed[:, n_columns:]
+    n_values, n_rows = values.shape[1], packed.shape[1]
+    slopes, shifts, others = gradient[n_columns:], shift[n_columns:], packed[n_columns:]
+    packed[n_columns + n_values :] = 0.0
     # Loops with one result each become vector instructions.
-    for r in range(len(rows)):
-        i = rows[r]
-        slope, weight, root = residual[i], weights[i], np.sqrt(curvature[r])
-        target = sums[1 if positive[i] else 0, cell[i] >> merged]
-        for k in range(n_columns):
-            gradient[k] += slope * columns[i, k]
-        for k in range(n_columns):
-            packed[r, k] = columns[i, k] - shift[k]
-        for k in range(n_values):
-            slopes[k] += slope * values[r, k]
-        for k in range(n_values):
-            others[r, k] = values[r, k] - shifts[k]
-        for k in range(n_columns + n_values):
-            target[k] += weight * packed[r, k]
-        for k in range(n_columns + n_values):
-            packed[r, k] *= root
+    for first in range(0, len(rows), n_rows):
+        n_packed = min(n_rows, len(rows) - first)
+        for r in range(n_packed):
+            i = rows[first + r]
+            slope, weight, root = residual[i], weights[i], np.sqrt(curvature[first + r])
+            target = sums[1 if positive[i] else 0, cell[i] >> merged]
+            for k in range(n_columns):
+                gradient[k] += slope * columns[i, k]
+            for k in range(n_columns):
+                target[k] += weight * (columns[i, k] - shift[k])
+            for k in range(n_columns):
+                packed[k, r] = root * (columns[i, k] - shift[k])
+            if n_values:
+                own, own_target = values[first + r], target[n_columns:]
+                for k in range(n_values):
+                    slopes[k] += slope * own[k]
+                for k in range(n_values):
+                    own_target[k] += weight * (own[k] - shifts[k])
+                for k in range(n_values):
+                    others[k, r] = root * (own[k] - shifts[k])
+        packed[:, n_packed:] = 0.0
+        add_row_products(packed, squares)
+    mirror(squares)
