@@ -265,7 +265,7 @@ FITS: dict[str, Fit] = {
         {"n_basis": 24, "early_stopping": True, "refine": True, "validation_fraction": 0.2},
     ),
     "sparse: resumed": sparse_auc(
-        "bends", {**FEW, "kernel": InterruptedKernel(700)}, how="resumed"
+        "bends", {**FEW, "kernel": InterruptedKernel(120)}, how="resumed"
     ),
     # Weights and formats of rows.
     "sparse: weights": sparse_auc("bends", FEW, is_weighted=True),
