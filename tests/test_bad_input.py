@@ -373,7 +373,7 @@ SELECTION = {
     "rule": choice("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
     "retrain": choice("doubling", "geometric", "always"),
     "solver": choice("auto", "cholesky", "cg"),
-    "n_candidates": integer("64 is a good choice"),
+    "n_candidates": integer("100 is a good choice"),
     "max_iter": integer("100 is a good choice"),
 }
 

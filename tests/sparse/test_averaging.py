@@ -203,7 +203,7 @@ def test_few_rows_of_a_class_average_cs_around_the_best_one(averaged):
 
 
 def test_more_rows_of_a_class_are_not_averaged():
-    rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=1)
+    rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=2)
     model = SparseKernelAUCCV(cv=2, shapes="round", random_state=0).fit(rows, labels)
     assert len(model.averaged_Cs_) <= 1
 
@@ -253,7 +253,7 @@ def test_probabilities_are_calibrated_on_the_average(averaged):
 
 
 def test_a_clearly_better_c_of_many_rows_is_that_of_the_last_coefficients(monkeypatch):
-    rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=1)
+    rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=2)
     monkeypatch.setattr(Search, "better_c", lambda search, setting, scores: [2.5])
     small = {"n_basis": 4, "cv": 2, "shapes": "round", "scaling": None, "random_state": 0}
     model = SparseKernelAUCCV(**small).fit(rows, labels)

@@ -84,9 +84,9 @@ class Selection:
         along the new column (the paper's Method 2). "exact": by the minimum along the new column.
         "exhaustive": by optimising all coefficients for each candidate (the paper's Method 1).
         "random": at random. "kmeans": k-means landmarks are the candidates instead of rows.
-    n_candidates : int, default=64
-        Number of rows drawn as candidates at a time (the paper's kappa, which is 100 there). All
-        rows are candidates if there are no more than that.
+    n_candidates : int, default=100
+        Number of rows drawn as candidates at a time (the paper's kappa). All rows are candidates
+        if there are no more than that.
     retrain : {"doubling", "geometric", "always"}, default="doubling"
         At which sizes all coefficients are optimised: 4, 8, 16 and so on, floor(2^(j/4)) as in the
         paper, or every size. They are always optimised at the first and at the last size.
@@ -109,7 +109,7 @@ class Selection:
     """
 
     rule: str = "orthogonal"
-    n_candidates: int = 64
+    n_candidates: int = 100
     retrain: str = "doubling"
     solver: str = "auto"
     max_iter: int = 100
@@ -118,7 +118,7 @@ class Selection:
     def check(self) -> None:
         """Raise an error for an invalid value."""
         check_choice("selection", self.rule, SELECTIONS)
-        check_integer("n_candidates", self.n_candidates, 1, "64 is a good choice.")
+        check_integer("n_candidates", self.n_candidates, 1, "100 is a good choice.")
         check_choice("retrain", self.retrain, SCHEDULES)
         check_choice("solver", self.solver, SOLVERS)
         check_integer("max_iter", self.max_iter, 1, "100 is a good choice.")

@@ -167,17 +167,12 @@ class Search:
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
 
     def best(self, scores: Scores) -> Setting:
-        """Return the best of the settings that are compared, the usual one unless it is worse."""
-        size, by_setting = self.usual.n_basis, scores.on_first(scores.n_most)
-        compared = {s: by for s, by in by_setting.items() if s.n_basis == size}
-        return self.best_unless_level(compared, self.usual)
-
-    def best_unless_level(self, scores: dict[Setting, np.ndarray], usual: Setting) -> Setting:
         """Return the setting with the best mean, or the usual one if it is as good up to noise."""
-        best = best_mean(scores)
-        if usual not in scores:
-            return best
-        return best if self.is_better(scores[best], scores[usual]) else usual
+        usual, by_setting = self.usual, scores.on_first(scores.n_most)
+        compared = {s: by for s, by in by_setting.items() if s.n_basis == usual.n_basis}
+        best = best_mean(compared)
+        is_level = usual in compared and not self.is_better(compared[best], compared[usual])
+        return usual if is_level else best
 
     def is_better(self, scores: np.ndarray, others: np.ndarray) -> bool:
         """Tell whether scores are better than others by more than noise, fold by fold."""
@@ -341,13 +336,13 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
 
 
 def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
-    """Try the best setting in full size, if it is clearly better than with half of its centres."""
+    """Try the best setting in full size, unless half of its centres lose little."""
     if search.is_over() or search.usual.n_basis == grid.n_basis:
         return scores
     best = search.best(scores)
     sizes = _sizes(search, scores)
     half = max((s for s in sizes if 2 * s.n_basis <= best.n_basis), key=_size, default=None)
-    if half is not None and not search.is_better(sizes[best], sizes[half]):
+    if half is not None and loses_little(search, sizes[half], sizes[best]):
         return scores
     larger = best.of_size(grid.n_basis)
     return search.run("size", _jobs([larger], range(len(search.folds))), scores)
@@ -471,29 +466,30 @@ def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
     return max(scores, key=lambda setting: (scores[setting].mean(), -setting.n_basis))
 
 
+def loses_little(search: Search, scores: np.ndarray, best: np.ndarray) -> bool:
+    """Tell whether scores are no worse than others by more than noise, nor by 5% of 1 - AUC.
+
+    The noise is one standard error of the difference, fold by fold.
+    """
+    difference = best - scores
+    most = min(search.standard_error(difference), SMALL_LOSS * (1 - float(best.mean())))
+    return float(difference.mean()) <= most
+
+
 def best_size(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the setting of the usual size, or the largest one if it is better.
+    """Return the setting of the usual size, or the largest one if the usual one loses more.
 
     The best of many sizes would be a matter of luck.
     """
-    sizes = search.usual.n_basis, max(setting.n_basis for setting in scores)
-    compared = {s: by for s, by in scores.items() if s.n_basis in sizes}
-    return search.best_unless_level(compared, min(compared, key=_size))
+    largest = max(scores, key=_size)
+    usual = next((s for s in scores if s.n_basis == search.usual.n_basis), largest)
+    return usual if loses_little(search, scores[usual], scores[largest]) else largest
 
 
 def smallest(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the smallest setting that loses no more than noise, and no more than 5% of 1 - AUC.
-
-    The noise is one standard error of the difference from the best, fold by fold.
-    """
+    """Return the smallest setting that loses little."""
     best = scores[best_mean(scores)]
-
-    def is_as_good(setting: Setting) -> bool:
-        difference = best - scores[setting]
-        most = min(search.standard_error(difference), SMALL_LOSS * (1 - float(best.mean())))
-        return float(difference.mean()) <= most
-
-    good = {setting: scores[setting] for setting in scores if is_as_good(setting)}
+    good = {s: by for s, by in scores.items() if loses_little(search, by, best)}
     n_basis = min(setting.n_basis for setting in good)
     return best_mean({s: by for s, by in good.items() if s.n_basis == n_basis})
 

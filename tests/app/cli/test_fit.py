@@ -40,7 +40,7 @@ def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
 
 def test_a_small_model_is_offered_and_chosen(customers):
     words = ("fit", customers.train, "--target", "churned", "--effort", "quick", "--jobs", 1)
-    words += ("--n-basis", 32, "-o", customers.folder / "size.skauc", "--force")
+    words += ("--n-basis", 64, "-o", customers.folder / "size.skauc", "--force")
     found = run(*words, "--json").json["summary"]["size_choices"]
     small = found["small"]["params"]["n_basis"]
     n_basis = load_model(customers.folder / "size.skauc").estimator_[-1].n_basis_
