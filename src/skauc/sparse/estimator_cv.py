@@ -95,10 +95,10 @@ class SparseKernelAUCCV(PathClassifier):
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
-        "best" takes the number of centres that settings were compared with, or ``n_basis`` if its
-        mean AUC is better by more than one standard error. "small" takes the smallest size on the
-        path that loses no more than one standard error and no more than 5% of 1 - AUC.
-        ``size_choices_`` tells what the other choice would have been.
+        "best" takes the number of centres that settings were compared with, unless it loses more
+        than one standard error, or more than 5% of 1 - AUC, to ``n_basis``. "small" takes the
+        smallest size on the path that loses no more than that to the best one. ``size_choices_``
+        tells what the other choice would have been.
     ensemble : bool, default=True
         If True, fit the last coefficients for other Cs than the one that the centres were chosen
         with. If the rarer class has fewer than 300 rows, they are the average of the coefficients
