@@ -108,7 +108,7 @@ def pair_roots(cell, merged, positive, weights):
                 else:
                     total = before + weights[i]
                     if before > 0.0:
-                        root[place] = np.sqrt(max(after, 0.0) * weights[i] * before / total)
+                        root[place] = np.sqrt(max(after, 0.0) * weights[i] * (before / total))
                     added[place], before = weights[i], total
                 place += 1
     return rows, root, inverse, added
