@@ -371,7 +371,7 @@ def test_verbose(estimator):
 
 SELECTION = {
     "rule": choice("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
-    "retrain": choice("doubling", "geometric", "always"),
+    "retrain": choice("auto", "doubling", "geometric", "always"),
     "solver": choice("auto", "cholesky", "cg"),
     "n_candidates": integer("100 is a good choice"),
     "max_iter": integer("100 is a good choice"),

@@ -75,7 +75,7 @@ def _selection(rng: np.random.Generator) -> skauc.Selection:
     parameters = {
         "rule": choice(rng, "orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans"),
         "n_candidates": integer(rng, 60),
-        "retrain": choice(rng, "doubling", "geometric", "always"),
+        "retrain": choice(rng, "auto", "doubling", "geometric", "always"),
         "solver": choice(rng, "auto", "cholesky", "cg"),
         "max_iter": integer(rng, 100),
     }

@@ -40,6 +40,22 @@ def test_a_basis_grows_in_parts_of_a_quarter_of_a_pool_at_most():
     assert make_plan(few, make_rows(300))[0].grown_sizes() == [2, 4, 6, 8, 11, 14, 16, 18, 20]
 
 
+@pytest.mark.parametrize(
+    ("shapes", "retrain", "expected"),
+    [
+        ("round", "auto", "doubling"),
+        ("local", "auto", "doubling"),
+        ("ridge", "auto", "geometric"),
+        ("ridge", "doubling", "doubling"),
+    ],
+)
+def test_ridges_come_from_many_pools_unless_told(shapes, retrain, expected):
+    parameters = Parameters(8, shapes=shapes, selection=Selection(retrain=retrain))
+    assert parameters.schedule == expected
+    plan, _ = make_plan(parameters, make_rows(300))
+    assert set(plan.grown_sizes()) == retraining_sizes(expected, 8)
+
+
 def test_always_is_every_size():
     assert retraining_sizes("always", 5) == {1, 2, 3, 4, 5}
 

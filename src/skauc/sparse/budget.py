@@ -58,7 +58,7 @@ def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) ->
     n_bytes += _HESSIANS * 8 * n_columns**2
     if setting.linear_term and n_features > MOST_LINEAR:
         n_bytes += _AXES * 8 * n_features * MOST_LINEAR
-    n_retrainings = len(retraining_sizes(base.selection.retrain, size))
+    n_retrainings = len(retraining_sizes(base.schedule, size))
     n_operations = n_retrainings * (2 * n_rows * n_columns**2 + n_columns**3 / 3)
     if setting.refine:
         n_bytes += _VECTORS * 8 * size * n_features

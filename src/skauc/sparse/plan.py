@@ -87,9 +87,11 @@ class Selection:
     n_candidates : int, default=100
         Number of rows drawn as candidates at a time (the paper's kappa). All rows are candidates
         if there are no more than that.
-    retrain : {"doubling", "geometric", "always"}, default="doubling"
-        At which sizes all coefficients are optimised: 4, 8, 16 and so on, floor(2^(j/4)) as in the
-        paper, or every size. They are always optimised at the first and at the last size.
+    retrain : {"auto", "doubling", "geometric", "always"}, default="auto"
+        At which sizes all coefficients are optimised: 4, 8, 16 and so on ("doubling"),
+        floor(2^(j/4)) as in the paper ("geometric"), or every size. They are always optimised at
+        the first and at the last size. "auto" is "geometric" for ``shapes="ridge"``, where each
+        new pool has other directions, and "doubling" otherwise.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How the Newton system is solved. "auto" is "cholesky" up to a thousand columns and "cg",
         conjugate gradients, above.
@@ -105,12 +107,12 @@ class Selection:
     >>> from skauc import Selection, SparseKernelAUC
     >>> model = SparseKernelAUC(selection=Selection("greedy", n_candidates=50))
     >>> model.selection.retrain
-    'doubling'
+    'auto'
     """
 
     rule: str = "orthogonal"
     n_candidates: int = 100
-    retrain: str = "doubling"
+    retrain: str = "auto"
     solver: str = "auto"
     max_iter: int = 100
     n_rows: int | str | None = "auto"
@@ -119,7 +121,7 @@ class Selection:
         """Raise an error for an invalid value."""
         check_choice("selection", self.rule, SELECTIONS)
         check_integer("n_candidates", self.n_candidates, 1, "100 is a good choice.")
-        check_choice("retrain", self.retrain, SCHEDULES)
+        check_choice("retrain", self.retrain, ("auto", *SCHEDULES))
         check_choice("solver", self.solver, SOLVERS)
         check_integer("max_iter", self.max_iter, 1, "100 is a good choice.")
         if self.n_rows is not None and self.n_rows != "auto":
@@ -217,6 +219,13 @@ class Parameters:
         return FIRST_C if isinstance(self.C, str) else float(self.C)
 
     @property
+    def schedule(self) -> str:
+        """The name of the sizes at which all coefficients are optimised."""
+        if self.selection.retrain != "auto":
+            return self.selection.retrain
+        return "geometric" if self.shapes == "ridge" else "doubling"
+
+    @property
     def is_shaped(self) -> bool:
         """Whether centres have a metric each."""
         return self.shapes == "ridge" or (self.shapes == "local" and self.refine > 0)
@@ -276,7 +285,7 @@ class Plan:
     def _growth(self, is_sampled: bool) -> Iterator[Stage]:
         """Yield the stages that choose and refine the centres."""
         parameters = self.parameters
-        sizes = partial(retraining_sizes, parameters.selection.retrain)
+        sizes = partial(retraining_sizes, parameters.schedule)
         with_C = self._sizes_between[-LAST_DOUBLINGS:] if parameters.estimates_loss_weight else []
         for size in self._sizes_between:
             yield Pursue(sizes(size))
@@ -330,7 +339,7 @@ class Plan:
         if selection.rule != "orthogonal":
             return list(range(1, parameters.n_basis + 1))
         ends = refined_sizes(parameters.n_basis) if parameters.refine else [parameters.n_basis]
-        retrained = set().union(*(retraining_sizes(selection.retrain, end) for end in ends))
+        retrained = set().union(*(retraining_sizes(parameters.schedule, end) for end in ends))
         sizes = [0]
         while sizes[-1] < parameters.n_basis:
             missing = min(size for size in retrained if size > sizes[-1]) - sizes[-1]

@@ -104,7 +104,7 @@ def score_job(
     except FitInterruptedError as interrupt:
         # A fold that was cut off does not count.
         raise KeyboardInterrupt from interrupt
-    test, sizes = fold.tested(rows), _scored_sizes(setting, base.selection.retrain)
+    test, sizes = fold.tested(rows), _scored_sizes(setting, plan.parameters.schedule)
     last = path.records[-1].n_basis
     records = [record for record in path.records if record.n_basis in (*sizes, last)]
     models = [*(record.model for record in records), *path.by_c.values()]
