@@ -39,10 +39,8 @@ def select_from_few(
     rests = rows.room("rests", len(candidates))
     np.matmul(coordinates.T, columns, out=rests)
     gram = candidates.gram() - coordinates.T @ coordinates
-    factors, own_factors = (
-        rows.factors("factors", size),
-        rows.factors("own factors", len(candidates)),
-    )
+    factors = rows.factors("factors", size)
+    own_factors = rows.factors("own factors", len(candidates))
     hessian, mixed, gradient, slopes = _derivatives(
         columns,
         values,

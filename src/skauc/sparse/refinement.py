@@ -209,21 +209,29 @@ class _FewRowsProblem(_Problem):
         (n_features, n_rows), size = self.features.shape, n_linear + n_centres
         self.left, self.columns = np.empty((n_features + 2, n_rows)), np.empty((size, n_rows))
         self.columns[:n_linear] = rows.columns_of(n_linear)
-        # Kernel values at the rows, and then at the centres, which are exponentials of one call.
+        # Kernel values by centre, at the rows and then at the centres: exponentials of one call.
         self.values = np.empty(n_centres * (n_rows + n_centres))
+        at_rows, at_centres = np.split(self.values, [n_centres * n_rows])
+        self.at_rows = at_rows.reshape(n_centres, n_rows)
+        self.at_centres = at_centres.reshape(n_centres, n_centres)
         self.factors = rows.factors("factors", size)
 
     def evaluate(self, theta: np.ndarray) -> tuple[float, ShapeDerivatives]:
         """Return the objective and its derivatives; go the general way if there is difficulty."""
         shape, rows, newton = self.unpack(theta), self.rows, self.newton
         metric, gammas = self.variables.metric(shape), self.gammas
-        at_rows, at_centres = np.split(self.values, [len(gammas) * len(rows.positive)])
-        values, gram = at_rows.reshape(len(gammas), -1), at_centres.reshape(len(gammas), -1)
-        if not exponents(self.features, shape.centres, metric, gammas, self.left, values, gram):
+        room = self.left, self.at_rows, self.at_centres
+        if not exponents(self.features, shape.centres, metric, gammas, *room):
             return super().evaluate(theta)
         np.exp(self.values, out=self.values)
         factor, start, scores, is_fine = place(
-            values, gram, gammas, self.gram_ridge, self.linear, self.coef, self.columns
+            self.at_rows,
+            self.at_centres,
+            gammas,
+            self.gram_ridge,
+            self.linear,
+            self.coef,
+            self.columns,
         )
         if not is_fine:
             return super().evaluate(theta)
@@ -251,7 +259,7 @@ class _FewRowsProblem(_Problem):
             slopes,
             self.objective.C_pair,
             self.powers,
-            gram,
+            self.at_centres,
             factor,
             self.columns[n_linear:],
             metric,

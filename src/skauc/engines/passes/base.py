@@ -11,8 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import numpy as np
-
 Sums = tuple[Any, ...]
 
 
@@ -49,14 +47,6 @@ class Pass(ABC):
     def finish(self, sums: Sums, given: Any) -> Any:
         """Return the answer, from the sums of all blocks. They may be tensors."""
         return sums[0]
-
-
-def add_product(total: np.ndarray, left: np.ndarray, right: np.ndarray, *, is_first: bool) -> None:
-    """Add left^T right to a total. The first product takes the place of the total."""
-    if is_first:
-        np.matmul(left.T, right, out=total, casting="same_kind")
-    else:
-        total += left.T @ right
 
 
 def alone(*sums: Any) -> Iterator[Sums]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skauc.compiling import compiled_fast
-from skauc.engines.passes.base import Pass, Sums, add_product, alone
+from skauc.engines.passes.base import Pass, Sums, alone
 
 if TYPE_CHECKING:
     from skauc.engines.blocks.cpu import CPUBlock
@@ -79,7 +79,7 @@ class Moments(Pass):
                 pack_slopes(block.columns, self.n_columns - n_centres, rows, residual, packed)
                 if len(places):
                     packed[:, places] *= powers[:, :n_features] @ directions - offsets
-                add_product(sums, packed, powers, is_first=part.start == 0)
+                sums += packed.T @ powers
             return (sums,)
 
         return block.run_matrix(accumulate, n_centres + 2 * n_features)
