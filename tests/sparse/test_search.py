@@ -125,6 +125,23 @@ def test_another_setting_must_be_better_by_a_standard_error(aucs, is_better):
     assert score == pytest.approx(mean - (1 - mean) if is_better else 0.9)
 
 
+@pytest.mark.parametrize("change", [{"linear_term": False}, {"shapes": "ridge"}])
+@pytest.mark.parametrize(("aucs", "is_better"), [((0.91, 0.95), False), ((0.92, 0.94), True)])
+def test_another_kind_of_model_must_be_better_by_two_standard_errors(change, aucs, is_better):
+    """The mean difference is .03, with a standard error of .02 or .01."""
+    usual = Setting("normal", 1.0, True, 0, "auto", 8)
+    other = replace(usual, **change)
+    scores = on_two_folds({usual: (0.9, 0.9), other: aucs})
+    assert make_search(usual).best(scores) == (other if is_better else usual)
+
+
+def test_of_two_better_settings_the_less_noisy_one_is_chosen():
+    usual = Setting("normal", 1.0, True, 0, "auto", 8)
+    steady, noisy = replace(usual, scaling=None), replace(usual, gamma=2.0)
+    scores = on_two_folds({usual: (0.9, 0.9), steady: (0.92, 0.92), noisy: (0.9, 0.96)})
+    assert make_search(usual).best(scores) == steady
+
+
 def test_a_setting_on_fewer_folds_is_not_chosen():
     usual = Setting("normal", 1.0, False, 0, "auto", 8)
     scores = on_two_folds({usual: (0.9, 0.9), replace(usual, scaling=None): (1.0,)})
@@ -344,6 +361,25 @@ def test_shapes_are_tried_if_both_classes_have_rows_enough():
     )
     expected = [{"round"}, {"round", "ridge"}, {"round", "local", "ridge"}]
     assert [set(shapes) for shapes in tried] == expected
+
+
+@pytest.mark.parametrize(
+    ("parameters", "n_rows", "expected"),
+    [
+        ({}, 60, {(True, "normal"), (True, None), (False, "rank")}),
+        ({}, 700, {(True, "normal"), (True, None)}),
+        ({"scaling": "clip"}, 60, {(True, "clip"), (False, "clip")}),
+        ({"linear_term": False}, 60, {(False, "normal"), (False, None)}),
+    ],
+)
+def test_models_without_a_linear_term_have_ranks_and_are_tried_on_few_rows(
+    parameters, n_rows, expected
+):
+    small = {"n_basis": 2, "cv": 2, "shapes": "round", "refine": False, "Cs": [1.0]}
+    data = make_moons(n_rows, noise=0.3, random_state=0)
+    tried = SparseKernelAUCCV(**small, **parameters, random_state=0).fit(*data).cv_results_
+    pairs = zip(tried["param_linear_term"], tried["param_scaling"], strict=True)
+    assert set(pairs) == expected
 
 
 def sums_in_balance():

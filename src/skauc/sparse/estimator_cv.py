@@ -81,7 +81,8 @@ class SparseKernelAUCCV(PathClassifier):
         Largest number of centres. Where settings are compared, about half of it is used, 16 at
         least, unless more centres are better.
     linear_term : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries True and False.
+        As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
+        is tried with ranks of the features.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
@@ -186,9 +187,9 @@ class SparseKernelAUCCV(PathClassifier):
     one thing is changed at a time. If another structure is better, Cs are tried with it, too. All
     these settings are compared on two folds (three if the folds are drawn twice), and the best two
     of a round on all folds unless they are behind. Another setting than the usual one is chosen if
-    its mean is better by more than one standard error of the difference, fold by fold. Models have
-    half of the centres in this comparison. If they are better than models of a quarter, the best
-    setting is then tried in full size.
+    its mean is better by more than one standard error of the difference, fold by fold, or by two
+    for ridges and models without a linear term. Models have half of the centres in this comparison.
+    If they are better than models of a quarter, the best setting is then tried in full size.
 
     Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
     centres on samples of 32,000 rows instead of 4,000, with twice as many steps, and has the mean C

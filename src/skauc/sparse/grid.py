@@ -39,15 +39,14 @@ class Effort:
 
     ``gammas`` are multiples of gamma="scale"; only the first one is tried if the rarer class has
     fewer than ``enough_for_gammas`` rows. ``changes`` tells whether other structures than the usual
-    one, and other Cs than the estimated one, are tried. ``rotations`` and ``linear_terms`` are the
-    values of `rotate` and `linear_term`. ``n_kept`` settings of a round go on to all folds.
+    one, and other Cs than the estimated one, are tried. ``rotations`` are the values of `rotate`.
+    ``n_kept`` settings of a round go on to all folds.
     """
 
     gammas: tuple[float, ...] = (1.0,)
     enough_for_gammas: int = 0
     scalings: tuple[str | None, ...] = ("normal",)
     rotations: tuple[bool, ...] = (False,)
-    linear_terms: tuple[bool, ...] = (True, False)
     changes: bool = True
     n_folds: int = 5
     n_repeats: int = 1
@@ -77,6 +76,8 @@ EFFORTS = {"quick": (_QUICK, 0), "default": (_DEFAULT, 600), "thorough": (_THORO
 # model is tried first, and they need fewer rows (docs/results/development.md).
 ENOUGH_FOR_SHAPES = {"local": 200, "ridge": 20}
 PROBED_SHAPE = "ridge"
+# Multiples of gamma="scale" that are tried without a linear term.
+NONLINEAR_GAMMAS = (1.0, 3.0)
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 128
 
@@ -135,11 +136,10 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         for scaling in scalings
     }
     rotations, shapes = _rotations(search, effort, rows), _shapes(search, rows)
-    linear_terms = _linear_terms(search.linear_term, effort)
     first = Setting(
         scaling=scalings[0],
         gamma=gammas[scalings[0]][0],
-        linear_term=linear_terms[0],
+        linear_term=is_auto(search.linear_term) or bool(search.linear_term),
         refine=n_steps(search.refine, "rbf", shapes[0]),
         C=C,
         n_basis=search.n_basis,
@@ -153,7 +153,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         changes += [{"rotate": rotate} for rotate in rotations[1:]]
         changes += [_shape_change(search, each) for each in shapes[1:] if each != PROBED_SHAPE]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
-        changes += [{"linear_term": linear} for linear in linear_terms[1:]]
+        changes += _without_linear_term(search, effort, rows)
     probed = [_shape_change(search, each) for each in shapes[1:] if each == PROBED_SHAPE]
     grid = SearchGrid(
         settings=tuple(replace(first, **change) for change in changes),
@@ -184,9 +184,22 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _linear_terms(value, effort: Effort) -> tuple[bool, ...]:
-    """Return the values of ``linear_term`` to try, the usual one first."""
-    return effort.linear_terms if is_auto(value) else (bool(value),)
+def _without_linear_term(
+    search: SparseKernelAUCCV, effort: Effort, rows: TrainingData
+) -> list[dict]:
+    """Return the structures without a linear term that are tried.
+
+    They are good on data with little noise if there are few rows of the rarer class. Ranks and
+    narrow centres are good there, too.
+    """
+    if not is_auto(search.linear_term) or min(class_counts(rows)) >= FEW_OF_CLASS:
+        return []
+    if not is_auto(search.scaling) or rows.is_sparse:
+        return [{"linear_term": False}]
+    changes: dict[str, Any] = {"linear_term": False, "scaling": "rank"}
+    ranks = scale("rank", rows)[1]
+    multiples = replace(effort, gammas=NONLINEAR_GAMMAS, enough_for_gammas=0)
+    return [changes | {"gamma": g} for g in _resolved_gammas(search.gammas, multiples, ranks)]
 
 
 def _scalings(scaling, effort: Effort, rows: TrainingData) -> tuple:

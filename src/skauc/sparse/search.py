@@ -15,7 +15,9 @@ is tried in any case, because rules without noise need centres that were chosen 
 
 Another setting than the usual one is chosen if its mean is better by more than one standard error
 of the difference, fold by fold: of many settings that are equally good, the best one is only the
-luckiest.
+luckiest. Settings without a linear term, and ridges, must be better by two standard errors: they
+are much better on data with little noise, and much worse elsewhere. Of several settings that are
+better, the one is chosen that is better by most after these standard errors are taken off.
 """
 
 from __future__ import annotations
@@ -43,6 +45,9 @@ from skauc.support import cached_property
 
 # Folds on which all settings of a round are scored, at least.
 FIRST_FOLDS = 2
+# Standard errors by which a setting must be better than the usual one; more for another kind of
+# model (docs/results/development.md).
+MARGIN, OTHER_MARGIN = 1.0, 2.0
 # Structures that are good on few tables and take long are tried with this part of the centres
 # first.
 PROBED_PART = 4
@@ -167,12 +172,22 @@ class Search:
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
 
     def best(self, scores: Scores) -> Setting:
-        """Return the setting with the best mean, or the usual one if it is as good up to noise."""
+        """Return the setting that is ahead of the usual one by most, or the usual one if none is.
+
+        What noise may explain does not count.
+        """
         usual, by_setting = self.usual, scores.on_first(scores.n_most)
         compared = {s: by for s, by in by_setting.items() if s.n_basis == usual.n_basis}
-        best = best_mean(compared)
-        is_level = usual in compared and not self.is_better(compared[best], compared[usual])
-        return usual if is_level else best
+        if usual not in compared:
+            return best_mean(compared)
+        leads = {s: self._lead(s, by - compared[usual]) for s, by in compared.items()}
+        leads[usual] = 0.0
+        return max(leads, key=lambda setting: (leads[setting], setting == usual))
+
+    def _lead(self, setting: Setting, difference: np.ndarray) -> float:
+        """Return by how much a setting is ahead, less what noise may explain."""
+        margin = MARGIN if setting.is_like(self.usual) else OTHER_MARGIN
+        return float(difference.mean()) - margin * self.standard_error(difference)
 
     def is_better(self, scores: np.ndarray, others: np.ndarray) -> bool:
         """Tell whether scores are better than others by more than noise, fold by fold."""

@@ -37,6 +37,11 @@ class Setting:
         """Tell whether two settings differ in nothing but C and size."""
         return replace(self, C=other.C, n_basis=other.n_basis) == other
 
+    def is_like(self, other: Setting) -> bool:
+        """Tell whether two settings give models of one kind: with a linear term, and ridges."""
+        kinds = [(setting.linear_term, setting.shapes == "ridge") for setting in (self, other)]
+        return kinds[0] == kinds[1]
+
     def of_size(self, n_basis: int) -> Setting:
         """Return the same setting with another number of centres."""
         return replace(self, n_basis=n_basis)
