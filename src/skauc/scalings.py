@@ -22,7 +22,7 @@ from skauc.data.training import TrainingData, WeightedRows
 from skauc.support import cached_property, quiet_overflow
 
 # Number of knots of each feature's map.
-N_KNOTS = 100
+N_KNOTS = 32
 # Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
 # all rows has knots among its other values.
 VALUE_SHARE = 0.25

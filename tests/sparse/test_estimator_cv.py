@@ -106,8 +106,9 @@ def rule(results, size):
     """The chosen entry, and whether it is another setting than the usual one, which comes first.
 
     Another one has a mean that is better by more than a standard error of the difference by folds,
-    or two if it has ridges or no linear term, and by the most beyond that. Then the size at which settings were compared, or the smallest size that loses at most a
-    standard error and a twentieth of 1 - AUC.
+    or two if it has ridges or no linear term, and by the most beyond that. Then the size at which
+    settings were compared, or the smallest size that loses at most a standard error and a twentieth
+    of 1 - AUC.
     """
     scores, sizes, tried = splits(results), results["param_n_basis"], settings(results)
     complete = np.flatnonzero(~np.isnan(scores).any(axis=1))

@@ -351,7 +351,10 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
 
 
 def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
-    """Try the best setting in full size, unless half of its centres lose little."""
+    """Try the best setting in full size, unless half of its centres lose little.
+
+    It is tried on the first folds, and goes on to the others if it is not behind.
+    """
     if search.is_over() or search.usual.n_basis == grid.n_basis:
         return scores
     best = search.best(scores)
@@ -359,8 +362,7 @@ def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     half = max((s for s in sizes if 2 * s.n_basis <= best.n_basis), key=_size, default=None)
     if half is not None and loses_little(search, sizes[half], sizes[best]):
         return scores
-    larger = best.of_size(grid.n_basis)
-    return search.run("size", _jobs([larger], range(len(search.folds))), scores)
+    return compare_settings(search, "size", [best.of_size(grid.n_basis)], scores)
 
 
 def _compare_cs(
