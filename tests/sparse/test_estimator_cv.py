@@ -243,8 +243,9 @@ def test_normal_scores_are_tried_and_scored_like_fits_on_the_folds():
 
 
 def test_axes_are_tried():
-    model = make(refine="auto", rotate="auto", effort="thorough", gammas=[1.0]).fit(X, y)
-    assert set(model.cv_results_["param_rotate"]) == {False, True}
+    model = make(refine="auto", rotate="auto", scaling="auto", gammas=[1.0]).fit(X, y)
+    tried = settings(model.cv_results_)
+    assert {setting["scaling"] for setting in tried if setting["rotate"]} == {None}
     alone = make(refine=True, rotate=True, gammas=[1.0]).fit(X, y)
     assert alone.best_params_["rotate"]
     assert alone.scaling_.axes.shape == (2, 2)
@@ -252,7 +253,12 @@ def test_axes_are_tried():
 
 def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
     rows = np.random.default_rng(0).normal(size=(120, 5))
-    model = make(refine=True, rotate="auto", effort="thorough", n_basis=4).fit(rows, y)
+    model = make(refine=True, rotate="auto", n_basis=4).fit(rows, y)
+    assert set(model.cv_results_["param_rotate"]) == {False}
+
+
+def test_axes_are_not_tried_without_refinement_where_they_change_nothing():
+    model = make(refine=False, rotate="auto").fit(X, y)
     assert set(model.cv_results_["param_rotate"]) == {False}
 
 

@@ -87,8 +87,9 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
     rotate : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" is False. With effort="thorough" it tries both for dense
-        rows with up to ``n_basis`` features, so that axes take no more numbers than centres.
+        As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
+        so that axes take no more numbers than centres. If the rarer class has fewer than 300 rows,
+        the axes are those of features without a scaling.
     shapes : {"auto", "round", "local", "ridge"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to 128 features.
         "local" needs 200 rows of each class, and "ridge" 20; ridges are tried with few centres

@@ -58,14 +58,17 @@ LADDER = (0.004, 0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5)
 
 _QUICK = Effort(changes=False, n_folds=3)
 _DEFAULT = Effort(
-    gammas=(1.0, 0.3), enough_for_gammas=FEW_OF_CLASS, scalings=("normal", None), n_kept=2
+    gammas=(1.0, 0.3),
+    enough_for_gammas=FEW_OF_CLASS,
+    scalings=("normal", None),
+    rotations=(False, True),
+    n_kept=2,
 )
 _THOROUGH = replace(
     _DEFAULT,
     gammas=(1.0, 0.1, 0.3, 3.0),
     enough_for_gammas=0,
     scalings=("normal", None, "rank"),
-    rotations=(False, True),
     n_kept=4,
 )
 # The effort, and the number of rows below which folds are drawn twice: fits to few rows take little
@@ -146,17 +149,20 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         rotate=rotations[0],
         shapes=shapes[0],
     )
-    changes: list[dict] = [{}]
+    changes: list[dict] = []
     if effort.changes:
         changes += [] if base.focus.is_whole else [{"whole_curve": True}]
         changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
-        changes += [{"rotate": rotate} for rotate in rotations[1:]]
+        # On few rows, axes are better without normal scores.
+        is_plain = None in gammas and _are_few(rows)
+        along = {"scaling": None, "gamma": gammas[None][0]} if is_plain else {}
+        changes += [{"rotate": rotate, **along} for rotate in rotations[1:]]
         changes += [_shape_change(search, each) for each in shapes[1:] if each != PROBED_SHAPE]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
         changes += _without_linear_term(search, effort, rows)
     probed = [_shape_change(search, each) for each in shapes[1:] if each == PROBED_SHAPE]
     grid = SearchGrid(
-        settings=tuple(replace(first, **change) for change in changes),
+        settings=(first, *(replace(first, **change) for change in changes)),
         ladder=ladder,
         tries_all=search.Cs is not None,
         probed=tuple(replace(first, **change) for change in probed if effort.changes),
@@ -192,7 +198,7 @@ def _without_linear_term(
     They are good on data with little noise if there are few rows of the rarer class. Ranks and
     narrow centres are good there, too.
     """
-    if not is_auto(search.linear_term) or min(class_counts(rows)) >= FEW_OF_CLASS:
+    if not is_auto(search.linear_term) or not _are_few(rows):
         return []
     if not is_auto(search.scaling) or rows.is_sparse:
         return [{"linear_term": False}]
@@ -200,6 +206,11 @@ def _without_linear_term(
     ranks = scale("rank", rows)[1]
     multiples = replace(effort, gammas=NONLINEAR_GAMMAS, enough_for_gammas=0)
     return [changes | {"gamma": g} for g in _resolved_gammas(search.gammas, multiples, ranks)]
+
+
+def _are_few(rows: TrainingData) -> bool:
+    """Return whether the rarer class has few rows."""
+    return min(class_counts(rows)) < FEW_OF_CLASS
 
 
 def _scalings(scaling, effort: Effort, rows: TrainingData) -> tuple:
@@ -210,10 +221,13 @@ def _scalings(scaling, effort: Effort, rows: TrainingData) -> tuple:
 
 
 def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) -> tuple[bool, ...]:
-    """Return whether to rotate; both only where axes take no more numbers than centres."""
+    """Return whether to rotate; both only where axes take no more numbers than centres.
+
+    Without refinement, all features have the same length scale, so that a rotation changes nothing.
+    """
     if not is_auto(search.rotate):
         return (bool(search.rotate),)
-    is_plain = rows.is_sparse or rows.n_features > search.n_basis
+    is_plain = rows.is_sparse or rows.n_features > search.n_basis or not search.refine
     return (False,) if is_plain else effort.rotations
 
 
