@@ -238,6 +238,11 @@ def _fill_gibbs(metric, centres, other_metric, others, gram):
     for i in range(len(metric)):
         for k in range(len(other_metric)):
             overlap, distance = 1.0, 0.0
+            if _are_equal(metric[i], other_metric[k]):
+                for j in range(metric.shape[1]):
+                    distance += (metric[i, j] * (centres[i, j] - others[k, j])) ** 2
+                gram[i, k] = np.exp(-distance)
+                continue
             for j in range(metric.shape[1]):
                 s, t = metric[i, j], other_metric[k, j]
                 # 2 s t / (s^2 + t^2) by ratios: squares of tiny scales underflow.
@@ -295,13 +300,22 @@ def _same_ridges(
     metric: np.ndarray, centres: np.ndarray, other_metric: np.ndarray, others: np.ndarray
 ) -> np.ndarray:
     """Return ones where two ridges are the same function, zeros elsewhere."""
-    numbers = [
-        np.column_stack((rows, np.einsum("kj,kj->k", rows, points)))
-        for rows, points in ((metric, centres), (other_metric, others))
-    ]
-    _, group = np.unique(np.vstack(numbers), axis=0, return_inverse=True)
-    own, their = np.split(group.ravel(), [len(metric)])
-    return (own[:, None] == their).astype(np.float64)
+    same = np.zeros((len(metric), len(other_metric)))
+    if same.size:
+        offsets = np.einsum("kj,kj->k", metric, centres)
+        _mark_equal(
+            metric, offsets, other_metric, np.einsum("kj,kj->k", other_metric, others), same
+        )
+    return same
+
+
+@compiled
+def _mark_equal(metric, offsets, other_metric, other_offsets, same):
+    """Write ones where rows and offsets are equal."""
+    for i in range(len(metric)):
+        for k in range(len(other_metric)):
+            if offsets[i] == other_offsets[k] and _are_equal(metric[i], other_metric[k]):
+                same[i, k] = 1.0
 
 
 def as_shaped(kernel: Kernel) -> ShapedRBF:
