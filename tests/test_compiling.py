@@ -53,6 +53,28 @@ def test_later_calls_go_straight_to_numba():
     assert not isinstance(_four_times, compiled)
 
 
+NOTICE = """
+import numpy as np
+import skauc.row_products as rows
+from skauc.compiling import when_compiling
+when_compiling(lambda: print("compiling"))
+for _ in range(2):
+    rows.mirror(np.eye(3))
+    rows.mirror(np.eye(3, dtype=np.float32))
+"""
+
+
+def test_a_notice_is_given_once_and_only_where_nothing_is_cached(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", NOTICE], env=environment, capture_output=True, text=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said == ["compiling\n", ""]
+
+
 def test_importing_and_predicting_do_not_import_numba():
     code = (
         "import sys, numpy as np; from skauc import SparseKernelAUC; from skauc.model import Model;"

@@ -9,7 +9,7 @@ compiled in every process.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from typing import Any
 
 
@@ -49,6 +49,18 @@ class compiled:  # noqa: N801 - a decorator
         return self.dispatcher(*arguments)
 
 
+# Called once, when a function is compiled because it is not in the cache.
+_notices: list[Callable[[], None]] = []
+
+
+def when_compiling(notice: Callable[[], None]) -> None:
+    """Call a function as soon as this process has to compile: it takes many seconds.
+
+    Machine code that is loaded from the cache does not count. Notices are called at most once.
+    """
+    _notices.append(notice)
+
+
 # The compiler may reorder sums to use vector instructions. A division by zero gives infinity.
 compiled_fast = partial(compiled, fastmath={"contract", "reassoc"}, error_model="numpy")
 
@@ -56,9 +68,26 @@ compiled_fast = partial(compiled, fastmath={"contract", "reassoc"}, error_model=
 def _compile(function: Callable, options: dict) -> Any:
     from numba import njit
 
+    _listen()
     try:
         return njit(cache=True, nogil=True, **options)(function)
     except RuntimeError as error:
         if "cannot cache" not in str(error):
             raise
         return njit(nogil=True, **options)(function)
+
+
+@cache
+def _listen() -> None:
+    """Have numba tell when it compiles."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            while _notices:
+                _notices.pop()()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())

@@ -6,6 +6,7 @@ import gc
 import sys
 
 from skauc.app.cli.signals import exit_code_of_interrupt, ignore_signals, install_handlers, leave
+from skauc.compiling import when_compiling
 
 TYPER_INTERRUPTED = 130
 
@@ -19,6 +20,7 @@ def main() -> None:
     try:
         from skauc.app.cli.app import app
 
+        when_compiling(_say_that_it_compiles)
         app(prog_name="skauc")
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
@@ -37,3 +39,8 @@ def main() -> None:
         raise
     finally:
         gc.freeze()
+
+
+def _say_that_it_compiles() -> None:
+    # A progress bar takes the place of `sys.stderr`, and prints this line above itself.
+    print("Compiling for this machine, once. It takes about 20 seconds.", file=sys.stderr)
