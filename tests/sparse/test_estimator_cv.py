@@ -9,7 +9,7 @@ from listeners import Listener
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_classification, make_moons
+from sklearn.datasets import make_circles, make_classification, make_moons
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
@@ -240,6 +240,25 @@ def test_normal_scores_are_tried_and_scored_like_fits_on_the_folds():
     alone = SparseKernelAUC(**tried.best_params_, selection=small["selection"])
     alone.fit(rows[train], y[train])
     assert splits(results)[chosen, 0] == pytest.approx(alone.score(rows[test], y[test]), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "noise", "parameters", "n_steps"),
+    [
+        (700, 0.01, {}, 30),
+        (700, 1.0, {}, 10),  # C is small
+        (500, 0.01, {}, 10),  # few rows of a class
+        (700, 0.01, {"refine": 4}, 4),
+        (700, 0.01, {"shapes": "local"}, 20),
+    ],
+)
+def test_the_last_fit_takes_more_steps_if_the_classes_can_be_told_apart(
+    n_rows, noise, parameters, n_steps
+):
+    data = make_circles(n_rows, noise=noise, factor=0.5, random_state=0)
+    small = {"n_basis": 8, "cv": 2, "scaling": None, "shapes": "round", "linear_term": True}
+    search = SparseKernelAUCCV(**{**small, **parameters}, effort="quick", random_state=0).fit(*data)
+    assert search.best_params_["refine"] == n_steps
 
 
 def test_axes_are_tried():
