@@ -46,7 +46,7 @@ def test_knots_are_shared_between_rows_and_distinct_values():
     rng = np.random.default_rng(0)
     column = np.where(rng.random(10_000) < 0.99, 0.0, rng.random(10_000))
     knots = np.unique(ranks_of(column[:, None]).knots)
-    assert np.count_nonzero(knots) >= N_KNOTS // 5
+    assert N_KNOTS // 5 <= np.count_nonzero(knots) <= N_KNOTS // 3
     shares = np.searchsorted(np.sort(column[column > 0]), knots[1:]) / np.count_nonzero(column)
     assert_allclose(shares, np.linspace(0, 1, len(shares)), atol=0.15)
 

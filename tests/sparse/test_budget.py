@@ -53,6 +53,16 @@ def test_very_many_rows_are_searched_without_the_linear_term():
         assert afford(10**7, 20_000) == (PLAIN,)
 
 
+def test_the_linear_term_is_left_out_before_refinement_unless_it_was_asked_for():
+    rows, grid = make_rows(4_000_000, 300), SearchGrid((REFINED,), (1.0,))
+    with pytest.warns(SkippedSettingsWarning, match=r"leaves out the linear term \(about"):
+        found = affordable(grid, Parameters(), rows).settings
+    assert found == (replace(REFINED, linear_term=False),)
+    with pytest.warns(SkippedSettingsWarning, match="leaves out refinement"):
+        found = affordable(grid, Parameters(), rows, keeps_linear=True).settings
+    assert not found[0].refine
+
+
 def test_what_takes_too_much_memory_without_both_is_refused():
     message = "Every setting exceeds the memory budget .* 5,000,000 rows with 10 features takes"
     with pytest.raises(InvalidDataError, match=message):

@@ -250,6 +250,7 @@ def test_normal_scores_are_tried_and_scored_like_fits_on_the_folds():
         (500, 0.01, {}, 10),  # few rows of a class
         (700, 0.01, {"refine": 4}, 4),
         (700, 0.01, {"shapes": "local"}, 20),
+        (8_400, 0.01, {}, 60),
     ],
 )
 def test_the_last_fit_takes_more_steps_if_the_classes_can_be_told_apart(
@@ -276,8 +277,11 @@ def test_axes_are_not_tried_where_they_would_outweigh_the_centres():
     assert set(model.cv_results_["param_rotate"]) == {False}
 
 
-def test_axes_are_not_tried_without_refinement_where_they_change_nothing():
-    model = make(refine=False, rotate="auto").fit(X, y)
+@pytest.mark.parametrize(
+    ("rows", "refine"), [(X, False), (X[:, :1], True), (X * [1.0, 3e153], True)]
+)
+def test_axes_are_not_tried_where_they_change_nothing_or_overflow(rows, refine):
+    model = make(refine=refine, rotate="auto", gammas=[1.0]).fit(rows, y)
     assert set(model.cv_results_["param_rotate"]) == {False}
 
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification, make_moons
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
@@ -380,6 +380,15 @@ def test_models_without_a_linear_term_have_ranks_and_are_tried_on_few_rows(
     tried = SparseKernelAUCCV(**small, **parameters, random_state=0).fit(*data).cv_results_
     pairs = zip(tried["param_linear_term"], tried["param_scaling"], strict=True)
     assert set(pairs) == expected
+
+
+@pytest.mark.parametrize(("gammas", "expected"), [(None, [0.5, 1.5]), ([2.0, 4.0], [2.0])])
+def test_widths_without_a_linear_term(gammas, expected):
+    small = {"n_basis": 2, "cv": 2, "shapes": "round", "refine": False, "Cs": [1.0]}
+    data = make_moons(60, noise=0.3, random_state=0)
+    tried = SparseKernelAUCCV(**small, gammas=gammas, random_state=0).fit(*data).cv_results_
+    pairs = zip(tried["param_gamma"], tried["param_linear_term"], strict=True)
+    assert_allclose(sorted({gamma for gamma, is_linear in pairs if not is_linear}), expected)
 
 
 def sums_in_balance():

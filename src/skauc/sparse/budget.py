@@ -66,11 +66,14 @@ def cost_of(setting: Setting, base: Parameters, n_rows: int, n_features: int) ->
     return Cost(float(n_bytes), float(n_operations))
 
 
-def affordable(grid: SearchGrid, base: Parameters, rows: TrainingData) -> SearchGrid:
+def affordable(
+    grid: SearchGrid, base: Parameters, rows: TrainingData, *, keeps_linear: bool = False
+) -> SearchGrid:
     """Return the grid without what exceeds the budget, and warn about what is left out.
 
-    If all of it does, the structures are tried without refinement, then without the linear term,
-    too; if these take too much memory, raise an error.
+    If all of it does, the structures are tried without the linear term, unless it was asked for
+    (``keeps_linear``), or without refinement, or without both. If these take too much memory, raise
+    an error.
     """
     shape = rows.n_rows, rows.n_features
     probed = tuple(s for s in grid.probed if not cost_of(s, base, *shape).is_too_much)
@@ -80,7 +83,7 @@ def affordable(grid: SearchGrid, base: Parameters, rows: TrainingData) -> Search
     if len(settings) == len(grid.settings):
         return grid
     reason = max(costs.values(), key=lambda cost: cost.n_operations)
-    settings = settings or _simpler(grid.settings, base, shape)
+    settings = settings or _simpler(grid.settings, base, shape, keeps_linear=keeps_linear)
     warnings.warn(
         f"The search leaves out {_left_out(grid.settings, settings)} (about {reason} per fit), for "
         f"{shape[0]:,} rows with {shape[1]:,} features. {_BUDGET} Reduce the number of features to "
@@ -92,14 +95,20 @@ def affordable(grid: SearchGrid, base: Parameters, rows: TrainingData) -> Search
 
 
 def _simpler(
-    settings: tuple[Setting, ...], base: Parameters, shape: tuple[int, int]
+    settings: tuple[Setting, ...],
+    base: Parameters,
+    shape: tuple[int, int],
+    *,
+    keeps_linear: bool,
 ) -> tuple[Setting, ...]:
-    """Return the settings without refinement, and without the linear term if need be."""
-    unrefined = dict.fromkeys(replace(s, refine=0) for s in settings)
-    cheap = tuple(s for s in unrefined if not cost_of(s, base, *shape).is_too_much)
-    if cheap:
-        return cheap
-    plain = tuple(dict.fromkeys(replace(s, linear_term=False) for s in unrefined))
+    """Return the settings without the linear term, without refinement, or without both."""
+    changes: tuple[dict, ...] = ({"linear_term": False}, {"refine": 0})
+    for change in changes[1:] if keeps_linear else changes:
+        simpler = dict.fromkeys(replace(s, **change) for s in settings)
+        cheap = tuple(s for s in simpler if not cost_of(s, base, *shape).is_too_much)
+        if cheap:
+            return cheap
+    plain = tuple(dict.fromkeys(replace(s, linear_term=False, refine=0) for s in settings))
     n_bytes = cost_of(plain[0], base, *shape).n_bytes
     if n_bytes > MOST_BYTES:
         raise InvalidDataError(

@@ -79,20 +79,21 @@ class SparseKernelAUCCV(PathClassifier):
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
         of numbers for several widths at once. None tries "scale" and, if both classes have at
-        least 300 rows, 0.3 times as much.
+        least 300 rows, 0.3 times as much, otherwise 3 times as much without a linear term.
     n_basis : int, default=64
         Largest number of centres. Where settings are compared, about half of it is used, 16 at
         least, unless more centres are better.
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
-        is tried with ranks of the features.
+        is tried, too, with ranks of dense features unless ``scaling`` is given.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
         rows.
     rotate : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
-        so that axes take no more numbers than centres. If the rarer class has fewer than 300 rows,
-        the axes are those of features without a scaling.
+        so that axes take no more numbers than centres, unless ``refine`` is False. If the rarer
+        class has fewer than 300 rows, the axes are those of features without a scaling. Use False
+        if explanations must be exact.
     shapes : {"auto", "round", "local", "ridge"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to 128 features.
         "local" needs 200 rows of each class, and "ridge" 20; ridges are tried with few centres
@@ -188,7 +189,7 @@ class SparseKernelAUCCV(PathClassifier):
     -----
     The usual setting has normal scores of the features, one width, the linear term, refinement, and
     an estimated C. It is scored on all folds. Then other Cs are tried with it, and with the best C
-    one thing is changed at a time. If another structure is better, Cs are tried with it, too. All
+    one other structure at a time. If another structure is better, Cs are tried with it, too. All
     these settings are compared on two folds (three if the folds are drawn twice), and the best two
     of a round on all folds unless they are behind. Another setting than the usual one is chosen if
     its mean is better by more than one standard error of the difference, fold by fold, or by two
@@ -197,8 +198,8 @@ class SparseKernelAUCCV(PathClassifier):
 
     Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
     centres on samples of 32,000 rows instead of 4,000, with twice as many steps, and has the mean C
-    of the folds. It takes three times as many steps with round centres if C is at least 5 and the
-    rarer class has at least 300 rows.
+    of the folds. With round centres, a C of at least 5 and at least 300 rows of the rarer class, it
+    takes three times as many steps, six times with more than 8,000 rows.
 
     The linear term has up to 256 dense columns, also for sparse rows, and refinement moves every
     coordinate of every centre. If one of these would take more than 4 GiB or 5e12 operations
@@ -470,7 +471,8 @@ class SparseKernelAUCCV(PathClassifier):
 
         If there are many rows, it refines on more of them, and with more steps. C would be
         estimated differently by that, so it has the one of the folds. If this C is large, round
-        centres take more steps, too, unless the rarer class has few rows.
+        centres take more steps, too, unless the rarer class has few rows. Estimates are large then
+        in any case.
         """
         selection, n_steps = as_selection(self.selection), chosen.refine
         changes: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What a search tries: a first structure, and changes of one thing at a time."""
+"""What a search tries: the usual structure, and one other structure at a time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skauc.data.sampling import class_counts
+from skauc.data.statistics import feature_statistics
 from skauc.data.training import TrainingData
 from skauc.engines import ENGINES
 from skauc.exceptions import InvalidParameterError
@@ -18,6 +19,7 @@ from skauc.sparse.budget import affordable
 from skauc.sparse.plan import SHAPES, Parameters, as_selection, n_steps
 from skauc.sparse.search import FEW_OF_CLASS, SIZES
 from skauc.sparse.settings import SearchGrid, Setting
+from skauc.support import quiet_overflow
 from skauc.validation import (
     check_boolean,
     check_choice,
@@ -79,10 +81,10 @@ EFFORTS = {"quick": (_QUICK, 0), "default": (_DEFAULT, 600), "thorough": (_THORO
 # model is tried first, and they need fewer rows (docs/results/development.md).
 ENOUGH_FOR_SHAPES = {"local": 200, "ridge": 20}
 PROBED_SHAPE = "ridge"
-# Multiples of gamma="scale" that are tried without a linear term.
-NONLINEAR_GAMMAS = (1.0, 3.0)
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 128
+# Multiples of gamma="scale" that are tried without a linear term.
+NONLINEAR_GAMMAS = (1.0, 3.0)
 
 
 def effort_of(name: str, n_rows: int) -> Effort:
@@ -162,13 +164,14 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         changes += _without_linear_term(search, effort, rows)
     probed = [_shape_change(search, each) for each in shapes[1:] if each == PROBED_SHAPE]
     grid = SearchGrid(
-        settings=(first, *(replace(first, **change) for change in changes)),
+        settings=tuple(dict.fromkeys((first, *(replace(first, **each) for each in changes)))),
         ladder=ladder,
         tries_all=search.Cs is not None,
         probed=tuple(replace(first, **change) for change in probed if effort.changes),
     )
-    is_here = isinstance(rows, TrainingData) and rows.device is None
-    return affordable(grid, base, rows) if is_here else grid
+    if not isinstance(rows, TrainingData) or rows.device is not None:
+        return grid
+    return affordable(grid, base, rows, keeps_linear=not is_auto(search.linear_term))
 
 
 def _first_and_other_cs(
@@ -196,16 +199,17 @@ def _without_linear_term(
     """Return the structures without a linear term that are tried.
 
     They are good on data with little noise if there are few rows of the rarer class. Ranks and
-    narrow centres are good there, too.
+    narrow centres are good there, too. Of given gammas, the first one is tried.
     """
     if not is_auto(search.linear_term) or not _are_few(rows):
         return []
     if not is_auto(search.scaling) or rows.is_sparse:
         return [{"linear_term": False}]
     changes: dict[str, Any] = {"linear_term": False, "scaling": "rank"}
-    ranks = scale("rank", rows)[1]
-    multiples = replace(effort, gammas=NONLINEAR_GAMMAS, enough_for_gammas=0)
-    return [changes | {"gamma": g} for g in _resolved_gammas(search.gammas, multiples, ranks)]
+    effort = replace(effort, gammas=NONLINEAR_GAMMAS, enough_for_gammas=0)
+    given = None if search.gammas is None else search.gammas[:1]
+    gammas = _resolved_gammas(given, effort, scale("rank", rows)[1])
+    return [changes | {"gamma": gamma} for gamma in gammas]
 
 
 def _are_few(rows: TrainingData) -> bool:
@@ -227,8 +231,15 @@ def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) ->
     """
     if not is_auto(search.rotate):
         return (bool(search.rotate),)
-    is_plain = rows.is_sparse or rows.n_features > search.n_basis or not search.refine
-    return (False,) if is_plain else effort.rotations
+    is_plain = rows.is_sparse or not 1 < rows.n_features <= search.n_basis or not search.refine
+    return effort.rotations if not is_plain and _have_axes(rows) else (False,)
+
+
+def _have_axes(rows: TrainingData) -> bool:
+    """Return whether the covariances of the features are finite."""
+    _, variance = feature_statistics(rows)
+    with quiet_overflow():
+        return bool(np.isfinite(variance.max() * rows.n_rows * rows.n_features))
 
 
 def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:

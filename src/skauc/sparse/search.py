@@ -4,7 +4,7 @@ Fits estimate C themselves, so the usual setting, the default of `SparseKernelAU
 scores, is a strong one. The search scores it on all folds, and goes
 
 - "C": try a larger C, and go on while it gets better,
-- "structure": change one thing at a time: scaling, axes, shapes, width, linear term,
+- "structure": try one other structure at a time: scaling, axes, shapes, width, no linear term,
 - "C again": try a larger C with the best structure, if it is another one,
 - "size": try the best setting with all centres, if half of them are better than a quarter.
 
@@ -16,8 +16,8 @@ is tried in any case, because rules without noise need centres that were chosen 
 Another setting than the usual one is chosen if its mean is better by more than one standard error
 of the difference, fold by fold: of many settings that are equally good, the best one is only the
 luckiest. Settings without a linear term, and ridges, must be better by two standard errors: they
-are much better on data with little noise, and much worse elsewhere. Of several settings that are
-better, the one is chosen that is better by most after these standard errors are taken off.
+are much better on data with little noise, and much worse elsewhere. The setting with the largest
+lead is chosen, after these standard errors are subtracted.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Search:
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
 
     def best(self, scores: Scores) -> Setting:
-        """Return the setting that is ahead of the usual one by most, or the usual one if none is.
+        """Return the setting that is furthest ahead of the usual one, or the usual one itself.
 
         What noise may explain does not count.
         """

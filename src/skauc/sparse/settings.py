@@ -38,7 +38,7 @@ class Setting:
         return replace(self, C=other.C, n_basis=other.n_basis) == other
 
     def is_like(self, other: Setting) -> bool:
-        """Tell whether two settings give models of one kind: with a linear term, and ridges."""
+        """Tell whether both settings have a linear term, or neither, and likewise ridges."""
         kinds = [(setting.linear_term, setting.shapes == "ridge") for setting in (self, other)]
         return kinds[0] == kinds[1]
 

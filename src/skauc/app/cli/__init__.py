@@ -43,4 +43,5 @@ def main() -> None:
 
 def _say_that_it_compiles() -> None:
     # A progress bar takes the place of `sys.stderr`, and prints this line above itself.
-    print("Compiling for this machine, once. It takes about 20 seconds.", file=sys.stderr)
+    message = "Compiling for this machine. The first fit takes up to 20 seconds longer."
+    print(message, file=sys.stderr)
