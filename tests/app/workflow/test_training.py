@@ -63,6 +63,13 @@ def test_the_threshold_is_that_of_the_scores(trained):
     assert np.array_equal(rows.flagged, result.model.predict(test.X))
 
 
+@pytest.mark.parametrize(("effort", "rotate"), [("default", False), ("thorough", "auto")])
+def test_axes_are_for_thorough_searches(effort, rotate):
+    recipe = replace(QUICK, effort=effort, time_limit=1e-3)
+    result = train_model(messy_table(200), recipe)
+    assert result.model.estimator_[-1].rotate == rotate
+
+
 def test_the_model_is_a_search_behind_the_preprocessor(trained):
     result, _ = trained
     ranker = result.model.estimator_[-1]
