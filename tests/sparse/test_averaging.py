@@ -159,6 +159,17 @@ def test_cs_that_were_not_tried_on_all_folds_do_not_count():
 # -- which Cs ---------------------------------------------------------------------------------
 
 
+def test_the_choice_of_another_structure_is_corrected_for():
+    """The usual setting has 0.95 on one fold, where the average of the other one has 0.85."""
+    other = replace(SETTING, scaling="normal")
+    scores = found_on_folds((0.78,) * 3, (0.8,) * 3)
+    usual = {fold: Found(auc, np.zeros(20), 1.0) for fold, auc in enumerate((0.95, 0.5, 0.5))}
+    scores = Scores({other: scores.by_setting[SETTING], SETTING: usual})
+    found = average_of(make_search(), other, scores, are_few=True)
+    assert found.mean == pytest.approx(0.85)
+    assert found.corrected == pytest.approx(0.85 - 0.1 / 3)
+
+
 def test_weights_fall_with_the_distance_from_the_best():
     good, best, bad = (0.78,) * 3, (0.8,) * 3, (0.7,) * 3
     found = average_of(make_search(), SETTING, found_on_folds(good, best, bad), are_few=True)

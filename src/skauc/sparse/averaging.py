@@ -59,8 +59,11 @@ def average_of(
     if set(factors) <= {setting.C}:
         return None
     own = search.metric_by_fold(setting, factors, scores)
-    # Only C was chosen. Structure and size are the usual ones, but for a clearly better one.
-    return Average(factors, float(own.mean()), corrected_mean(list(by_c.values()), own))
+    # With the usual structure only C was chosen.
+    is_usual = setting.has_structure_of(search.usual)
+    others = {} if is_usual else scores.on_first(scores.n_most)
+    competing = [*by_c.values(), *others.values()]
+    return Average(factors, float(own.mean()), corrected_mean(competing, own))
 
 
 def _weights(by_c: dict[float, np.ndarray]) -> dict[float, float]:

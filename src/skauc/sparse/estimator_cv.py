@@ -152,7 +152,7 @@ class SparseKernelAUCCV(PathClassifier):
     best_score_ : float
         Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
         chosen the best (Tibshirani and Tibshirani, 2009): of the Cs if the coefficients are for
-        others than those of the centres, else of the settings unless it is the usual one.
+        others than those of the centres, and of the settings unless it is the usual one.
         ``size_choices_`` has the mean itself.
     size_choices_ : dict of str to dict
         For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``
