@@ -156,11 +156,11 @@ class PathRecord:
     """One retraining: the size of the basis, how good the model was, and the model itself.
 
     ``is_refined`` is True if the centres were refined at this size. ``C`` is that of the
-    coefficients, None for an average of several Cs and in files of earlier versions.
+    coefficients, None for an average and in files of earlier versions. An average has no objective.
     """
 
     n_basis: int
-    objective: float
+    objective: float | None
     train_auc: float
     validation_auc: float | None
     seconds: float

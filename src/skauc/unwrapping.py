@@ -59,10 +59,23 @@ class UnwrappedModel:
         return self.classifier._model if is_own else None
 
     @property
+    def n_averaged(self) -> int:
+        """The number of models with different centres that were averaged, 1 if it is one model."""
+        return max(len(getattr(self.classifier, "ensemble_", [])), 1)
+
+    @property
     def averaged_Cs(self) -> list[float]:  # noqa: N802 - named like C
-        """The Cs whose coefficients were averaged, none for one C."""
-        Cs = getattr(self.classifier, "averaged_Cs_", [])
+        """The Cs whose coefficients were averaged, none for one C or for several models."""
+        ensemble = getattr(self.classifier, "ensemble_", [])
+        Cs = ensemble[0]["Cs"] if len(ensemble) == 1 else []
         return list(Cs) if len(Cs) > 1 else []
+
+    @property
+    def average(self) -> str | None:
+        """What the model is the average of, in words; None if it is a single model."""
+        if self.n_averaged > 1:
+            return f"the average of {self.n_averaged} models"
+        return f"the average of {len(self.averaged_Cs)} values of C" if self.averaged_Cs else None
 
     @property
     def C(self) -> float | list[float] | None:  # noqa: N802 - named like the parameter

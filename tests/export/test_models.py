@@ -77,7 +77,7 @@ def fitted():
 
 
 def test_the_averaged_model_is_one(fitted):
-    assert len(fitted["averaged"].averaged_Cs_) > 1
+    assert len(fitted["averaged"].ensemble_) > 1
 
 
 def rows_of(name):

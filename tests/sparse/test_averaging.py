@@ -1,4 +1,4 @@
-"""Coefficients for other Cs than that of the centres, and their average, which is one model."""
+"""Averages of the coefficients for several Cs, and of models of several shapes, as one model."""
 
 from dataclasses import replace
 from functools import partial
@@ -16,26 +16,21 @@ from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import InvalidParameterError
 from skauc.report import make_report_content, render_report
-from skauc.sparse.averaging import (
-    DECAY,
-    LEAST_WEIGHT,
-    N_NEAR,
-    average_of,
-    averaged_path,
-    shares,
-)
+from skauc.sparse.averaging import N_NEAR, average_of, averaged_path, joined_path, shares
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Parameters, make_plan
+from skauc.sparse.scores import DECAY, LEAST_WEIGHT, Scores, fading_weights
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import no_others
-from skauc.sparse.search import Scores, Search
-from skauc.sparse.settings import Setting
+from skauc.sparse.search import Search
+from skauc.sparse.settings import SearchGrid, Setting
 from skauc.sparse.stages import TryCs
 
 X, y = make_classification(240, 5, flip_y=0.2, class_sep=0.5, random_state=0)
-SMALL = {"n_basis": 32, "cv": 3, "random_state": 0}
+# Given shapes are not averaged, only Cs are.
+SMALL = {"n_basis": 32, "cv": 3, "shapes": "round", "random_state": 0}
 SETTING = Setting(None, 1.0, False, 0, "auto", 4)
 
 
@@ -51,6 +46,12 @@ def fit_cs(rows, Cs, **parameters):
     engine = partial(make_engine, n_jobs=1)
     then = (TryCs(lambda C: Cs),)
     return fit_path(mapped, plan, open_engine=engine, random_state=0, then=then)
+
+
+def Cs_of(model):  # noqa: N802 - named like C
+    """The Cs that were averaged, of a model that is no average of several ones."""
+    assert len(model.ensemble_) <= 1
+    return [C for member in model.ensemble_ for C in member["Cs"]]
 
 
 # -- other Cs with the same centres -----------------------------------------------------------
@@ -165,29 +166,31 @@ def test_the_choice_of_another_structure_is_corrected_for():
     scores = found_on_folds((0.78,) * 3, (0.8,) * 3)
     usual = {fold: Found(auc, np.zeros(20), 1.0) for fold, auc in enumerate((0.95, 0.5, 0.5))}
     scores = Scores({other: scores.by_setting[SETTING], SETTING: usual})
-    found = average_of(make_search(), other, scores, are_few=True)
+    found = average_of(make_search(), other, [], scores, are_few=True)
     assert found.mean == pytest.approx(0.85)
     assert found.corrected == pytest.approx(0.85 - 0.1 / 3)
 
 
 def test_weights_fall_with_the_distance_from_the_best():
     good, best, bad = (0.78,) * 3, (0.8,) * 3, (0.7,) * 3
-    found = average_of(make_search(), SETTING, found_on_folds(good, best, bad), are_few=True)
-    assert list(found.factors) == [LADDER[1], LADDER[0]]
+    found = average_of(make_search(), SETTING, [], found_on_folds(good, best, bad), are_few=True)
+    assert list(found.factors[SETTING]) == [LADDER[1], LADDER[0]]
+    assert found.weights == {SETTING: 1.0}
     assert found.mean == found.corrected == pytest.approx(0.85)
     # Scores are multiples of each other, and get the spread of the first ones.
     weights = np.exp([0, -0.02 / (DECAY * 0.2)])
     assert weights[1] > LEAST_WEIGHT
     expected = weights / weights.sum() * LADDER[1] / np.array([LADDER[1], LADDER[0]])
-    assert_allclose(list(found.factors.values()), expected)
+    assert_allclose(list(found.factors[SETTING].values()), expected)
 
 
 def test_with_many_rows_only_a_clearly_better_c_is_used():
     scores = found_on_folds((0.78,) * 3, (0.81, 0.82, 0.83))
-    found = average_of(make_search(), SETTING, scores, are_few=False)
-    assert found.factors == {LADDER[1]: 1.0}
-    assert average_of(make_search(), SETTING, found_on_folds((0.8,) * 3), are_few=False) is None
-    assert average_of(make_search(), SETTING, found_on_folds(), are_few=True) is None
+    found = average_of(make_search(), SETTING, [], scores, are_few=False)
+    assert found.factors == {SETTING: {LADDER[1]: 1.0}}
+    level = found_on_folds((0.8,) * 3)
+    assert average_of(make_search(), SETTING, [], level, are_few=False) is None
+    assert average_of(make_search(), SETTING, [], found_on_folds(), are_few=True) is None
 
 
 def test_cs_of_constant_scores_have_no_share():
@@ -195,18 +198,19 @@ def test_cs_of_constant_scores_have_no_share():
     scores = found_on_folds((0.8,) * 3, (0.8,) * 3)
     for each in scores.by_setting[SETTING].values():
         each.by_c[LADDER[1]].scores[:] = 0.1
+    parts = {C: {SETTING: {C: 1.0}} for C in LADDER[:2]}
     for Cs in (LADDER[:2], LADDER[1::-1]):
-        found = shares(make_search(), SETTING, scores, dict.fromkeys(Cs, 1.0))
+        found = shares(make_search(), parts, dict.fromkeys(Cs, 1.0), scores)
         assert found == {LADDER[0]: 1.0}
-    assert shares(make_search(), SETTING, scores, {LADDER[1]: 1.0}) == {}
+    assert shares(make_search(), parts, {LADDER[1]: 1.0}, scores) == {}
 
 
 # -- the search -------------------------------------------------------------------------------
 
 
 def test_few_rows_of_a_class_average_cs_around_the_best_one(averaged):
-    assert len(averaged.averaged_Cs_) > 1
-    places = [LADDER.index(C) for C in averaged.averaged_Cs_]
+    assert len(Cs_of(averaged)) > 1
+    places = [LADDER.index(C) for C in Cs_of(averaged)]
     assert len(set(places)) == len(places)
     assert max(places) - min(places) <= 2 * N_NEAR
     assert averaged.n_basis_ == averaged.best_params_["n_basis"]
@@ -216,22 +220,22 @@ def test_few_rows_of_a_class_average_cs_around_the_best_one(averaged):
 def test_more_rows_of_a_class_are_not_averaged():
     rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=2)
     model = SparseKernelAUCCV(cv=2, shapes="round", random_state=0).fit(rows, labels)
-    assert len(model.averaged_Cs_) <= 1
+    assert len(Cs_of(model)) <= 1
 
 
 @pytest.mark.parametrize("parameters", [{"Cs": [0.5]}, {"Cs": [0.5], "ensemble": False}])
 def test_a_single_c_has_no_neighbours(parameters):
     model = SparseKernelAUCCV(**SMALL, **parameters).fit(X, y)
     assert model.best_params_["C"] == 0.5
-    assert model.averaged_Cs_ == []
+    assert Cs_of(model) == []
 
 
 def test_the_coefficients_are_the_mean_of_those_of_the_cs(averaged):
     alone = SparseKernelAUC(**averaged.best_params_, random_state=0).fit(X, y)
     assert_array_equal(averaged.basis_vectors_, alone.basis_vectors_)
     assert averaged.length_scales_ == pytest.approx(alone.length_scales_)
-    path = fit_cs(X, averaged.averaged_Cs_, **averaged.best_params_)
-    parts = np.column_stack([path.by_c[C].coef for C in averaged.averaged_Cs_])
+    path = fit_cs(X, Cs_of(averaged), **averaged.best_params_)
+    parts = np.column_stack([path.by_c[C].coef for C in Cs_of(averaged)])
     factors, *_ = np.linalg.lstsq(parts, averaged.dual_coef_, rcond=None)
     assert_allclose(parts @ factors, averaged.dual_coef_, atol=1e-6)
     assert (factors > 0).all()
@@ -243,13 +247,13 @@ def test_the_average_is_the_last_model_of_the_path(averaged):
     assert_array_equal(last, averaged.decision_function(X))
     assert_array_equal(averaged.best_estimator_.decision_function(X), last)
     smaller = averaged.truncate(averaged.path_[0].n_basis)
-    assert smaller.averaged_Cs_ == []
-    assert averaged.truncate(averaged.n_basis_).averaged_Cs_ == averaged.averaged_Cs_
+    assert smaller.ensemble_ == []
+    assert averaged.truncate(averaged.n_basis_).ensemble_ == averaged.ensemble_
 
 
 def test_the_report_says_that_it_shows_an_average(averaged):
     page = render_report(make_report_content(averaged, X, y))
-    n_averaged = len(averaged.averaged_Cs_)
+    n_averaged = len(Cs_of(averaged))
     assert f"The ring marks this model, the average of {n_averaged} values of C." in page
     alone = averaged.truncate(8)
     assert "The ring marks this model. " in render_report(make_report_content(alone, X, y))
@@ -270,7 +274,7 @@ def test_a_clearly_better_c_of_many_rows_is_that_of_the_last_coefficients(monkey
     model = SparseKernelAUCCV(**small).fit(rows, labels)
     alone = SparseKernelAUC(**model.best_params_, random_state=0).fit(rows, labels)
     assert model.best_params_["C"] == "auto"
-    assert (model.averaged_Cs_, model.C_) == ([2.5], 2.5)
+    assert (Cs_of(model), model.C_) == ([2.5], 2.5)
     assert_array_equal(model.basis_vectors_, alone.basis_vectors_)
     assert (model.dual_coef_ != alone.dual_coef_).any()
 
@@ -296,6 +300,7 @@ def test_an_average_has_the_weighted_sum_of_the_scores():
         path = fit_cs(X, (0.5, 50.0), refine=3, linear_term=linear_term)
         factors = {50.0: 0.7, 0.5: 2.0}
         joined = averaged_path(path, factors, data)
+        assert joined.records[-1].objective is None
         expected = sum(factor * path.by_c[C].scores(X) for C, factor in factors.items())
         assert_allclose(joined.models[joined.size].scores(X), expected, atol=1e-10)
         assert joined.records[-1].train_auc == pytest.approx(roc_auc_score(y, expected))
@@ -310,7 +315,7 @@ def test_samples_are_scored_like_single_models(monkeypatch):
     rows, labels = make_classification(3_000, 4, weights=[0.95], flip_y=0.1, random_state=0)
     small = {"n_basis": 4, "cv": 2, "scoring": "average_precision", "random_state": 0}
     model = SparseKernelAUCCV(**small, shapes="round").fit(rows, labels)
-    assert len(model.averaged_Cs_) > 1
+    assert len(Cs_of(model)) > 1
     means = model.cv_results_["mean_test_score"]
     assert means.min() - 0.1 < model.best_score_ <= means.max() + 0.1
 
@@ -331,7 +336,7 @@ def test_one_fold_cannot_tell_which_c_is_better():
 
 def test_an_average_can_be_left_out():
     model = SparseKernelAUCCV(**SMALL, ensemble=False).fit(X, y)
-    assert model.averaged_Cs_ == []
+    assert Cs_of(model) == []
     alone = SparseKernelAUC(**model.best_params_, random_state=0).fit(X, y)
     difference = model.decision_function(X) - alone.decision_function(X)
     assert_allclose(difference, difference[0], atol=1e-9)
@@ -340,7 +345,7 @@ def test_an_average_can_be_left_out():
 
 
 def test_a_small_model_is_not_averaged():
-    assert SparseKernelAUCCV(**SMALL, size="small").fit(X, y).averaged_Cs_ == []
+    assert SparseKernelAUCCV(**SMALL, size="small").fit(X, y).ensemble_ == []
 
 
 @pytest.mark.parametrize("history", [False, True])
@@ -349,4 +354,133 @@ def test_files_hold_an_average(averaged, tmp_path, history):
     loaded = load_model(tmp_path / "model.skauc")
     assert_array_equal(loaded.decision_function(X), averaged.decision_function(X))
     assert_array_equal(loaded.predict_proba(X), averaged.predict_proba(X))
-    assert loaded.averaged_Cs_ == averaged.averaged_Cs_
+    assert loaded.ensemble_ == averaged.ensemble_
+
+
+# -- several shapes ---------------------------------------------------------------------------
+
+ROUND = Setting(None, 1.0, True, 3, 1.0, 8)
+MORE_X, MORE_Y = make_classification(700, 5, flip_y=0.2, class_sep=0.5, random_state=3)
+MORE = {"n_basis": 16, "cv": 2, "Cs": [1.0], "scaling": "normal", "rotate": False}
+
+
+def test_members_have_other_shapes_and_few_ridges():
+    grid = SearchGrid((ROUND,), (), averaged={"round": 3, "local": 6, "ridge": 6, "additive": 0})
+    local = replace(ROUND, shapes="local", refine=6)
+    assert grid.members(ROUND) == [
+        local,
+        replace(local, shapes="ridge", n_basis=4),
+        replace(ROUND, shapes="additive", refine=0, n_basis=4),
+    ]
+    assert [member.shapes for member in grid.members(local)] == ["round", "ridge", "additive"]
+
+
+def found_for(aucs):
+    """What three folds say of settings with these AUCs, whose scores are multiples."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(3, 20))
+    return Scores(
+        {
+            setting: {fold: Found(auc, (n + 1) * scores[fold], 1.0) for fold in range(3)}
+            for n, (setting, auc) in enumerate(aucs.items())
+        }
+    )
+
+
+def test_models_of_other_shapes_are_weighted_by_their_scores():
+    local, ridge = replace(ROUND, shapes="local"), replace(ROUND, shapes="ridge")
+    scores = found_for({ROUND: 0.80, local: 0.82, ridge: 0.70})
+    found = average_of(make_search(), ROUND, [local, ridge], scores, are_few=False)
+    # Ridges are too far behind. The best one comes first and gives the spread, twice the other one.
+    assert list(found.factors) == list(found.weights) == [local, ROUND]
+    weight = np.exp(-0.02 / (DECAY * 0.18))
+    assert found.weights[ROUND] == pytest.approx(weight / (1 + weight))
+    assert found.factors[ROUND][None] == pytest.approx(2 * found.weights[ROUND])
+    assert found.factors[local][None] == pytest.approx(found.weights[local])
+    assert [each["params"]["shapes"] for each in found.description()] == ["local", "round"]
+
+
+def test_settings_that_were_not_tried_on_all_folds_are_not_averaged():
+    local = replace(ROUND, shapes="local")
+    scores = found_for({ROUND: 0.80, local: 0.82})
+    del scores.by_setting[local][2]
+    assert average_of(make_search(), ROUND, [local], scores, are_few=False) is None
+
+
+def test_weights_fade_and_the_least_are_left_out():
+    weights = fading_weights({"a": np.array([0.8]), "b": np.array([0.9]), "c": np.array([0.85])})
+    assert list(weights) == ["b"]
+    assert fading_weights({}) == {}
+    assert fading_weights({"a": np.ones(2), "b": np.ones(2)}) == {"a": 1.0, "b": 1.0}
+    assert LEAST_WEIGHT < fading_weights({"a": np.array([0.8]), "b": np.array([0.78])})["b"] < 1
+
+
+@pytest.fixture(name="team", scope="module")
+def averaged_shapes():
+    return SparseKernelAUCCV(**MORE, random_state=0).fit(MORE_X, MORE_Y)
+
+
+def test_models_of_several_shapes_are_averaged(team):
+    assert len(team.ensemble_) > 1
+    assert sum(member["weight"] for member in team.ensemble_) == pytest.approx(1.0)
+    weights = [member["weight"] for member in team.ensemble_]
+    assert weights == sorted(weights, reverse=True)
+    assert team.best_params_["shapes"] == team.ensemble_[0]["params"]["shapes"]
+    assert team.n_basis_ <= 16
+    assert team.path_[-1].n_basis == team.n_basis_
+    assert team.path_[-1].train_auc == pytest.approx(team.score(MORE_X, MORE_Y))
+    assert [record.objective for record in team.path_] == [None] * len(team.path_)
+
+
+def test_an_average_of_shapes_is_close_to_the_mean_of_its_models(team):
+    """The factors are not attributes, so they are those that fit best."""
+    parts = np.column_stack(
+        [
+            SparseKernelAUC(**member["params"], random_state=0)
+            .fit(MORE_X, MORE_Y)
+            .decision_function(MORE_X)
+            for member in team.ensemble_
+        ]
+    )
+    columns = np.column_stack((np.ones(len(parts)), parts))
+    scores = team.decision_function(MORE_X)
+    factors, *_ = np.linalg.lstsq(columns, scores, rcond=None)
+    assert (factors[1:] > 0).all()
+    assert np.corrcoef(columns @ factors, scores)[0, 1] > 0.99
+
+
+def test_an_average_of_shapes_is_one_model(team, tmp_path):
+    save_model(team, tmp_path / "model.skauc")
+    loaded = load_model(tmp_path / "model.skauc")
+    assert_array_equal(loaded.predict_proba(MORE_X), team.predict_proba(MORE_X))
+    assert loaded.ensemble_ == team.ensemble_
+    smaller = team.truncate(4)
+    assert smaller.ensemble_ == []
+    assert smaller.n_basis_ == 4
+    assert smaller.score(MORE_X, MORE_Y) > 0.6
+    page = render_report(make_report_content(team, MORE_X, MORE_Y))
+    assert f"The ring marks this model, the average of {len(team.ensemble_)} models." in page
+    assert "The other points approximate this average with fewer centres." in page
+
+
+def test_the_same_average_for_any_number_of_threads(team):
+    again = SparseKernelAUCCV(**MORE, random_state=0, n_jobs=1).fit(MORE_X, MORE_Y)
+    assert_array_equal(again.decision_function(MORE_X), team.decision_function(MORE_X))
+
+
+def test_given_shapes_are_not_averaged():
+    model = SparseKernelAUCCV(**MORE, shapes="local", random_state=0).fit(MORE_X, MORE_Y)
+    assert model.ensemble_ == []
+    assert set(model.cv_results_["param_shapes"]) == {"local"}
+
+
+def test_a_joined_path_has_the_sum_of_the_last_models():
+    data = TrainingData(X, y == 1, np.ones(len(y)), np.array([0, 1]))
+    settings = [ROUND, replace(ROUND, shapes="additive", refine=0)]
+    paths = {each: fit_cs(X, (5.0,), **each.parameters()) for each in settings}
+    factors = {settings[0]: {None: 1.0}, settings[1]: {5.0: 0.5}}
+    path = joined_path(paths, factors, data, 16, np.random.RandomState(0))
+    expected = paths[settings[0]].models[8].scores(X) + 0.5 * paths[settings[1]].by_c[5.0].scores(X)
+    found = path.models[path.size].scores(X)
+    assert np.var(found - expected) < 5e-3 * np.var(expected)
+    assert path.records[-1].train_auc == pytest.approx(roc_auc_score(y, found))

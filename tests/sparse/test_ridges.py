@@ -10,7 +10,11 @@ from skauc.engines.passes import CandidateGains, Centres
 from skauc.kernels import RBF
 from skauc.sparse.basis import RIDGE, Basis
 from skauc.sparse.objective import Objective, pair_weight
-from skauc.sparse.ridges import RidgeDraw
+from skauc.sparse.ridges import RIDGES, RidgeDraw
+
+
+def draw_of(engine, n_candidates, random_state, shapes="ridge"):
+    return RidgeDraw.of(RIDGES[shapes], engine, n_candidates, random_state)
 
 
 @pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
@@ -19,7 +23,7 @@ def test_ridges_go_through_rows_along_few_features(engine_case, as_format):
     toy.X[:, 1] = np.round(2 * toy.X[:, 1])
     wide = np.hstack((toy.X, toy.X[:, ::-1] ** 2, np.full((120, 1), 3.0)))
     engine = engine_case.build(type(toy)(as_format(wide), toy.positive, toy.weights))
-    ridges = RidgeDraw.of(engine, 100, np.random.RandomState(0))
+    ridges = draw_of(engine, 100, np.random.RandomState(0))
     indices, centres, kernel = ridges.draw(engine)
     centres = centres.toarray() if sparse.issparse(centres) else centres
     used = kernel.metric != 0
@@ -43,8 +47,8 @@ def test_those_with_the_largest_gain_are_kept(engine_case):
     objective = Objective(engine, pair_weight(1.0, engine))
     basis = Basis([RBF(0.5)], 4, engine.precision, n_scales=3)
     point = objective.at(np.zeros(0))
-    drawn = RidgeDraw.of(engine, 20, np.random.RandomState(0)).draw(engine)
-    kept = RidgeDraw.of(engine, 20, np.random.RandomState(0)).best(objective, basis, point)
+    drawn = draw_of(engine, 20, np.random.RandomState(0)).draw(engine)
+    kept = draw_of(engine, 20, np.random.RandomState(0)).best(objective, basis, point)
     assert len(kept) == 10
     assert_array_equal(kept.widths, RIDGE)
     along = engine.ask(CandidateGains(Centres(drawn[2], drawn[1])), point.state)
@@ -57,6 +61,17 @@ def test_those_with_the_largest_gain_are_kept(engine_case):
 def test_rows_that_do_not_vary_have_no_ridges(engine_case):
     toy = make_toy()
     engine = engine_case.build(type(toy)(np.ones((120, 2)), toy.positive, toy.weights))
-    indices, centres, _ = RidgeDraw.of(engine, 20, np.random.RandomState(0)).draw(engine)
+    indices, centres, _ = draw_of(engine, 20, np.random.RandomState(0)).draw(engine)
     assert len(indices) == 0
     assert centres.shape == (0, 2)
+
+
+def test_additive_ridges_use_one_feature_and_are_wide(engine_case):
+    toy = make_toy()
+    engine = engine_case.build(toy)
+    ridges = draw_of(engine, 100, np.random.RandomState(0), "additive")
+    _, centres, kernel = ridges.draw(engine)
+    assert_array_equal((kernel.metric != 0).sum(axis=1), 1)
+    sharpness = np.unique(np.round(np.sqrt(2) * (toy.X @ kernel.metric.T).std(axis=0), 2))
+    assert_allclose(sharpness, [0.3, 0.6, 1.25], rtol=0.05)
+    assert centres.shape == kernel.metric.shape

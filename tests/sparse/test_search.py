@@ -10,19 +10,14 @@ from sklearn.datasets import make_classification, make_moons
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
+from skauc.sparse.decision import best_size, make_decision, smallest
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
+from skauc.sparse.plan import SHAPES
+from skauc.sparse.scores import Scores, best_mean, corrected_mean
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import no_others, score_job
-from skauc.sparse.search import (
-    Scores,
-    Search,
-    best_mean,
-    best_size,
-    choose,
-    corrected_mean,
-    smallest,
-)
+from skauc.sparse.search import Search
 from skauc.sparse.settings import SearchGrid, Setting
 
 X, y = make_moons(120, noise=0.3, random_state=0)
@@ -118,7 +113,8 @@ def test_another_setting_must_be_better_by_a_standard_error(aucs, is_better):
     scores = on_two_folds({usual: (0.9, 0.9), luckiest_size: (1.0, 1.0), other: aucs})
     search = make_search(usual)
     assert search.best(scores) == (other if is_better else usual)
-    chosen, score = choose(search, scores, "best")
+    decision = make_decision(search, scores, "best")
+    chosen, score = decision.setting, decision.score
     assert chosen == (other if is_better else usual)
     # Only a choice among settings is optimistic: the best of each fold has an AUC of 1 here.
     mean = np.mean(aucs)
@@ -352,15 +348,24 @@ def test_bad_size_effort_and_time(parameters, message):
 
 
 def test_shapes_are_tried_if_both_classes_have_rows_enough():
-    small = {**SMALL, "n_basis": 2, "cv": 2, "shapes": "auto", "random_state": 0}
+    small = {**SMALL, "n_basis": 2, "cv": 2, "shapes": "auto", "ensemble": False}
     tried = (
-        SparseKernelAUCCV(**small)
+        SparseKernelAUCCV(**small, random_state=0)
         .fit(*make_moons(n_rows, noise=0.3, random_state=0))
         .cv_results_["param_shapes"]
         for n_rows in (38, 300, 400)
     )
     expected = [{"round"}, {"round", "ridge"}, {"round", "local", "ridge"}]
     assert [set(shapes) for shapes in tried] == expected
+
+
+def test_shapes_that_are_averaged_are_tried_on_all_folds():
+    small = {**SMALL, "n_basis": 2, "cv": 2, "shapes": "auto", "random_state": 0}
+    for n_rows, expected in ((60, {"round", "additive"}), (640, set(SHAPES))):
+        rows, labels = make_moons(n_rows, noise=0.3, random_state=0)
+        results = SparseKernelAUCCV(**small).fit(rows, labels).cv_results_
+        tried = results["param_shapes"][np.isfinite(results["split1_test_score"])]
+        assert expected <= set(tried)
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,10 @@ def test_centres_that_share_their_scales_have_no_metric():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"shapes": "oval"}, "`shapes` must be one of 'round', 'local', 'ridge'; got 'oval'"),
+        (
+            {"shapes": "oval"},
+            "`shapes` must be one of 'round', 'local', 'ridge', 'additive'; got 'oval'",
+        ),
         ({"shapes": "local", "kernel": "laplacian"}, "shapes='local' needs kernel='rbf'; got"),
         ({"shapes": "ridge", "selection": "greedy"}, "needs the selection rule 'orthogonal'; got"),
     ],

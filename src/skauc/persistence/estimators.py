@@ -53,7 +53,7 @@ _SEARCH = (
         "best_params_",
         "best_score_",
         "size_choices_",
-        "averaged_Cs_",
+        "ensemble_",
         "n_splits_",
         "cv_results_",
     ),

@@ -129,7 +129,10 @@ def _training(model: Any) -> dict[str, Any]:
             name: _plain(value) for name, value in estimator.best_params_.items()
         }
         training["best_score"] = _finite(estimator.best_score_)
-        training["averaged_Cs"] = list(getattr(estimator, "averaged_Cs_", []))
+        training["ensemble"] = [
+            {**member, "params": {name: _plain(value) for name, value in member["params"].items()}}
+            for member in getattr(estimator, "ensemble_", [])
+        ]
     return training
 
 

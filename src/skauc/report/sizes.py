@@ -17,8 +17,8 @@ _SAMPLE_ROWS = 60_000
 class Sizes:
     """AUC at each size: on the test rows with limits, on the training rows, cross-validated.
 
-    If ``n_averaged`` values of C were averaged, the chosen size is the average, and the others have
-    a single C.
+    ``average`` tells what the model is the average of. If these are ``n_averaged`` models, the
+    smaller ones approximate their average. If these are values of C, the others have a single C.
     """
 
     n_basis: tuple[int, ...]
@@ -27,6 +27,7 @@ class Sizes:
     high: tuple[float, ...]
     train: tuple[float, ...]
     chosen: int
+    average: str | None
     n_averaged: int
     n_sampled: int | None
     cv_n_basis: tuple[int, ...]
@@ -64,7 +65,8 @@ def auc_by_size(unwrapped: UnwrappedModel, test: LabelledRows) -> Sizes | Missin
         high=tuple(float(interval.high) for interval in intervals),
         train=tuple(map(float, train)),
         chosen=int(classifier.n_basis_),
-        n_averaged=len(unwrapped.averaged_Cs),
+        average=unwrapped.average,
+        n_averaged=unwrapped.n_averaged,
         n_sampled=None if sample is test else len(sample),
         cv_n_basis=cv_n_basis,
         cv_auc=cv_auc,

@@ -70,12 +70,14 @@ class SparseKernelAUC(PathClassifier):
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.
-    shapes : {"round", "local", "ridge"}, default="round"
+    shapes : {"round", "local", "ridge", "additive"}, default="round"
         The shapes of RBF centres. "round": all centres share one learnt length scale per feature.
         "local": each centre also learns its own scales. "ridge": centres may also be ridges
         exp(-(a.x - b)^2) along one to four features, mostly differences and sums of two. Ridges
         see which features are equal; selection chooses from both kinds. "local" and "ridge" are
         better on tables with little noise and worse on others, so choose by validation.
+        "additive": all centres are wide ridges along one feature each, so that the model is a sum
+        of smooth curves, one per feature.
     selection : str or Selection, default="orthogonal"
         How centres are chosen: a rule ("orthogonal", "greedy", "exact", "exhaustive", "random" or
         "kmeans") or a `Selection`, which also holds the number of candidates, the retraining
@@ -84,7 +86,7 @@ class SparseKernelAUC(PathClassifier):
         Number of steps by which the centres move and one length scale per feature is learnt,
         descending the same objective with a penalty on the shape. True is 10 steps, or 20 if
         ``shapes`` is not "round"; False is none, and "auto" is True for RBF kernels, the only ones
-        that can be refined.
+        that can be refined, unless ``shapes`` is "additive".
     early_stopping : bool, default=False
         Hold out validation rows, stop when their AUC has not improved by more than ``tol`` since
         the basis had a quarter of its size, and keep the smallest model within ``tol`` of the best.

@@ -20,28 +20,28 @@ from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, war
 from skauc.data.training import TrainingData
 from skauc.engines import is_on_cluster, make_engine, read_training
 from skauc.exceptions import FitInterruptedError
-from skauc.sparse.averaging import N_NEAR, Average, average_of, averaged_path
+from skauc.sparse.averaging import N_NEAR, Average, average_of, averaged_path, joined_path
+from skauc.sparse.decision import Decision, make_decision
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
-from skauc.sparse.grid import check_search, effort_of, is_auto, search_grid
+from skauc.sparse.grid import are_here, check_search, effort_of, is_auto, search_grid
 from skauc.sparse.path import fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, Selection, as_selection, make_plan
+from skauc.sparse.plan import Parameters, Plan, as_selection, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
+from skauc.sparse.scores import Scores
 from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import (
     FEW_OF_CLASS,
     LEAST_THREADED,
-    Scores,
     Search,
-    all_choices,
-    choose,
     expected_jobs,
     run_search,
     try_all_centres,
+    try_shapes,
 )
-from skauc.sparse.settings import SearchGrid, Setting
+from skauc.sparse.settings import Factors, SearchGrid, Setting
 from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
 from skauc.validation import check_groups
@@ -65,9 +65,10 @@ class SparseKernelAUCCV(PathClassifier):
     """Sparse Kernel AUC with all parameters chosen by cross-validation.
 
     Settings are scored by their mean AUC over the folds, or by their mean partial AUC. The usual
-    setting is kept unless another one is better by more than noise. The centres are then fitted to
-    all rows, and the coefficients for one C or for several, which are averaged. The scores of the
-    test rows of the folds also calibrate the probabilities of `predict_proba`.
+    setting is kept unless another one is better by more than noise. Models with centres of several
+    shapes are then fitted to all rows, and their average is approximated by one model of at most
+    ``n_basis`` centres. The scores of the test rows of the folds also calibrate the probabilities
+    of `predict_proba`.
 
     Parameters
     ----------
@@ -94,10 +95,10 @@ class SparseKernelAUCCV(PathClassifier):
         so that axes take no more numbers than centres, unless ``refine`` is False. If the rarer
         class has fewer than 300 rows, the axes are those of features without a scaling. Use False
         if explanations must be exact.
-    shapes : {"auto", "round", "local", "ridge"}, default="auto"
-        As in `SparseKernelAUC`; "auto" tries all of them for dense rows with up to 128 features.
-        "local" needs 200 rows of each class, and "ridge" 20; ridges are tried with few centres
-        first.
+    shapes : {"auto", "round", "local", "ridge", "additive"}, default="auto"
+        As in `SparseKernelAUC`; "auto" tries them for dense rows with up to 128 features. "local"
+        needs 200 rows of each class, and "ridge" 20; ridges are tried with few centres first. See
+        ``ensemble`` for what is averaged.
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
@@ -106,11 +107,12 @@ class SparseKernelAUCCV(PathClassifier):
         smallest size on the path that loses no more than that to the best one. ``size_choices_``
         tells what the other choice would have been.
     ensemble : bool, default=True
-        If True, fit the last coefficients for other Cs than the one that the centres were chosen
-        with. If the rarer class has fewer than 300 rows, they are the average of the coefficients
-        for the Cs around the best one, weighted by the scores of these Cs. Otherwise they are those
-        for the best C, if it is clearly better. It needs size="best", rows in memory, and several
-        Cs: effort="quick" tries only those in ``Cs``.
+        If True, average the best setting with models whose centres have other shapes, weighted by
+        their scores on the folds, and approximate the average with at most ``n_basis`` centres. If
+        the rarer class has fewer than 300 rows, the other model is an additive one, and each is
+        the average of the coefficients for the Cs around the best one. Otherwise all shapes are
+        averaged. It needs size="best" and rows in memory. Shapes are averaged unless ``shapes`` or
+        ``refine`` is given, or effort="quick".
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
         "thorough" tries more widths and scalings, and keeps more of them for all folds.
@@ -147,8 +149,8 @@ class SparseKernelAUCCV(PathClassifier):
     Attributes
     ----------
     best_params_ : dict
-        The parameters that were chosen, as `SparseKernelAUC` takes them. They give the centres;
-        the last coefficients may be for other Cs, see ``averaged_Cs_``.
+        The parameters that were chosen, as `SparseKernelAUC` takes them. If several models were
+        averaged, they are those of the one with the largest weight, see ``ensemble_``.
     best_score_ : float
         Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
         chosen the best (Tibshirani and Tibshirani, 2009): of the Cs if the coefficients are for
@@ -157,14 +159,16 @@ class SparseKernelAUCCV(PathClassifier):
     size_choices_ : dict of str to dict
         For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``
         (that of the average, if there is one).
-    averaged_Cs_ : list of float
-        The Cs whose coefficients were averaged, the one of the largest weight first. Empty if the
-        coefficients are those of the C that the centres were chosen with.
+    ensemble_ : list of dict
+        What was averaged, the largest weight first: the ``params`` and the ``weight`` of each
+        model, and the ``Cs`` whose coefficients were averaged, none for those of the C that its
+        centres were chosen with. Empty if the model is a single fit.
     best_estimator_ : SparseKernelAUC
         The model fitted to all rows, with its scores lowered so that 0 has a probability of 0.5.
         This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``, ``path_`` and so
-        on). Its parameters are ``best_params_``. An average is the last model of ``path_``. Its
-        record has the objective before, because an average has none of its own.
+        on). Its parameters are ``best_params_``. An average of Cs is the last model of ``path_``.
+        An average of several models has a path of its own, in which smaller models approximate it.
+        Its records have no objective.
     cv_results_ : dict of ndarrays
         One entry per setting and size, as in scikit-learn: ``params``, ``param_C`` and so on,
         ``split0_test_score`` and so on (NaN on folds where it was not tried),
@@ -194,7 +198,10 @@ class SparseKernelAUCCV(PathClassifier):
     of a round on all folds unless they are behind. Another setting than the usual one is chosen if
     its mean is better by more than one standard error of the difference, fold by fold, or by two
     for ridges and models without a linear term. Models have half of the centres in this comparison.
-    If they are better than models of a quarter, the best setting is then tried in full size.
+    If they are better than models of a quarter, the best setting is then tried in full size. Models
+    with centres of other shapes are fitted last. A model that is behind the best one by a tenth of
+    1 - AUC has 1/e of its weight in the average. Their sum is approximated on the training rows by
+    least squares. Centres are added until 0.1% of its variance is left.
 
     Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
     centres on samples of 32,000 rows instead of 4,000, with twice as many steps, and has the mean C
@@ -333,20 +340,21 @@ class SparseKernelAUCCV(PathClassifier):
             log.begin(expected_jobs(search, grid), report)
             try:
                 scores = try_all_centres(search, grid, run_search(search, grid))
-                chosen, score = choose(search, scores, self.size)
-                average = None
-                if self.ensemble and self.size == "best" and _are_here(rows):
+                decision = make_decision(search, scores, self.size)
+                chosen, average = decision.setting, None
+                if self.ensemble and self.size == "best" and are_here(rows):
                     are_few = min(counts) < FEW_OF_CLASS
-                    average = average_of(search, chosen, scores, are_few=are_few)
+                    scores = try_shapes(search, grid, chosen, scores)
+                    others = grid.members(chosen)
+                    average = average_of(search, chosen, others, scores, are_few=are_few)
             except KeyboardInterrupt as interrupt:
                 if log.scores.best_so_far() is None:
                     raise
                 log.hurry(LAST_SECONDS)
-                chosen, score = choose(search, log.scores, self.size)
-                path = self._refit(search, search.few_rows(), chosen, score, None, {}, log)
+                decision = make_decision(search, log.scores, self.size)
+                path = self._refit(search, search.few_rows(), decision, None, log, hurries=True)
                 raise FitInterruptedError(path) from interrupt
-            changes = self._last_changes(search, chosen, scores)
-            self._refit(search, rows, chosen, score, average, changes, log)
+            self._refit(search, rows, decision, average, log)
         return self
 
     @available_if(_has_probabilities)
@@ -408,7 +416,7 @@ class SparseKernelAUCCV(PathClassifier):
         smaller = super().truncate(n_basis)
         if n_basis < self.n_basis_:
             smaller.__dict__.pop("calibrator_", None)
-            smaller.averaged_Cs_ = []
+            smaller.ensemble_ = []
         return smaller
 
     def _warn_if_unscaled(self, grid: SearchGrid, rows: TrainingData) -> None:
@@ -425,97 +433,113 @@ class SparseKernelAUCCV(PathClassifier):
         self,
         search: Search,
         rows: TrainingData,
-        chosen: Setting,
-        score: float,
+        decision: Decision,
         average: Average | None,
-        changes: dict[str, Any],
         log: SearchLog,
+        *,
+        hurries: bool = False,
     ) -> Path:
-        """Fit the setting, and average its Cs if there is an average; interrupted, keep the model.
+        """Fit what was decided, or all that is averaged; interrupted, keep the best model.
 
-        ``changes`` are parameters of this fit that differ from those of the setting.
+        Fits that ``hurry`` have the parameters that were tried on the folds.
         """
-        selection = changes.pop("selection", as_selection(self.selection))
-        self.best_params_ = {**chosen.parameters(), **changes}
-        self.averaged_Cs_, self.best_score_ = [], score
-        self.size_choices_ = all_choices(search, log.scores)
+        factors: Factors = {decision.setting: {None: 1.0}} if average is None else average.factors
+        self.best_score_, self.size_choices_ = decision.score, decision.sizes
         self.cv_results_ = log.scores.as_results(len(search.folds))
-        self.n_splits_ = len(search.folds)
-        parameters = replace(search.base, **self.best_params_, selection=selection)
-        plan, mapped = make_plan(parameters, rows)
-        self.classes_, self.feature_spread_ = rows.classes, plan.spread
-        self.background_ = summarise(search.rows, getattr(plan.feature_map, "by_feature", None))
-        factors = {} if average is None else average.factors
-        try:
-            path = fit_path(
-                mapped,
-                plan,
-                open_engine=partial(make_engine, n_jobs=self.n_jobs),
-                random_state=search.seed,
-                watch=log.watch_refit,
-                on_step=log.watch_step,
-                then=(TryCs(lambda C: factors),),
-            )
-        except FitInterruptedError as interrupt:
-            self._keep(interrupt.path, chosen, {}, selection, search, log)
-            raise
+        self.n_splits_, self.classes_ = len(search.folds), rows.classes
+        self.ensemble_: list[dict] = []
+        first = next(iter(factors))
+        paths: dict[Setting, Path] = {}
+        for setting, by_c in factors.items():
+            changes = {} if hurries else self._last_changes(search, setting, log.scores)
+            parameters = replace(search.base, **{**setting.parameters(), **changes})
+            plan, mapped = make_plan(parameters, rows)
+            if setting == first:
+                self._describe(setting, plan, search)
+            Cs = [C for C in by_c if C is not None]
+            try:
+                paths[setting] = self._last_path(mapped, plan, Cs, search.seed, log)
+            except FitInterruptedError as interrupt:
+                path = paths.get(first, interrupt.path)
+                self._keep(path, {first: {None: 1.0}}, search, log)
+                raise FitInterruptedError(path) from interrupt
+        if len(paths) == 1:
+            path = averaged_path(paths[first], factors[first], rows)
+        else:
+            random_state = check_random_state(search.seed)
+            path = joined_path(paths, factors, mapped, self.n_basis, random_state)
         if average is not None:
-            path = averaged_path(path, factors, rows)
-            self.averaged_Cs_, self.best_score_ = list(factors), average.corrected
+            self.ensemble_, self.best_score_ = average.description(), average.corrected
             self.size_choices_["best"]["mean_test_score"] = average.mean
-        self._keep(path, chosen, factors, selection, search, log)
+        self._keep(path, factors, search, log)
         return path
 
-    def _last_changes(self, search: Search, chosen: Setting, scores: Scores) -> dict[str, Any]:
-        """Return the parameters that the last fit changes.
+    def _describe(self, setting: Setting, plan: Plan, search: Search) -> None:
+        """Set the attributes that tell of the parameters and the rows."""
+        parameters = plan.parameters
+        self.best_params_ = {name: getattr(parameters, name) for name in setting.parameters()}
+        self.feature_spread_ = plan.spread
+        scaling = getattr(plan.feature_map, "by_feature", None)
+        self.background_ = summarise(search.rows, scaling)
+        self._last_selection = parameters.selection
+
+    def _last_path(
+        self, rows: TrainingData, plan: Plan, Cs: list[float], seed: int, log: SearchLog
+    ) -> Path:
+        """Fit to all rows, and fit the coefficients once more for each of the Cs."""
+        return fit_path(
+            rows,
+            plan,
+            open_engine=partial(make_engine, n_jobs=self.n_jobs),
+            random_state=seed,
+            watch=log.watch_refit,
+            on_step=log.watch_step,
+            then=(TryCs(lambda C: Cs),),
+        )
+
+    def _last_changes(self, search: Search, setting: Setting, scores: Scores) -> dict[str, Any]:
+        """Return the parameters that the last fit of a setting changes.
 
         If there are many rows, it refines on more of them, and with more steps. C would be
         estimated differently by that, so it has the one of the folds. If this C is large, round
         centres take more steps, too, unless the rarer class has few rows. Estimates are large then
         in any case.
         """
-        selection, n_steps = as_selection(self.selection), chosen.refine
+        selection, n_steps = search.base.selection, setting.refine
         changes: dict[str, Any] = {}
         if not n_steps:
             return changes
-        C = search.estimated_c(chosen, scores)
+        C = search.estimated_c(setting, scores)
         if selection.n_rows == "auto" and search.rows.n_rows > MOST_REFINED_ROWS:
             changes["selection"] = replace(selection, n_rows=LAST_ROWS)
             n_steps *= TIMES_STEPS
-            if is_auto(chosen.C):
+            if is_auto(setting.C):
                 changes["C"] = float(f"{C:.2g}")
         are_few = min(class_counts(search.rows)) < FEW_OF_CLASS
-        if C >= CLEAR_C and chosen.shapes == "round" and not are_few:
+        if C >= CLEAR_C and setting.shapes == "round" and not are_few:
             n_steps *= CLEAR_TIMES_STEPS
-        if is_auto(self.refine) and n_steps > chosen.refine:
+        if is_auto(self.refine) and n_steps > setting.refine:
             changes["refine"] = n_steps
         return changes
 
-    def _keep(
-        self,
-        path: Path,
-        chosen: Setting,
-        factors: dict[float, float],
-        selection: Selection,
-        search: Search,
-        log: SearchLog,
-    ) -> None:
+    def _keep(self, path: Path, factors: Factors, search: Search, log: SearchLog) -> None:
         """Set the attributes of the model, here and in ``best_estimator_``."""
-        calibrator = calibrate(*search.tested(chosen, factors, log.scores))
+        calibrator = calibrate(*search.tested(factors, log.scores))
         # A score of 0 is to have a probability of 0.5.
         middle = calibrator.middle
         path, self.calibrator_ = path.lowered(middle), calibrator.lowered(middle)
         self.balanced_threshold_ = float(calibrator.predict(np.zeros(1))[0])
         self.__dict__.update(path.attributes())
         best = SparseKernelAUC(
-            **{**self._shared(), "selection": selection, **self.best_params_},
+            **{**self._shared(), "selection": self.__dict__.pop("_last_selection")},
             engine=self.engine,
             n_jobs=self.n_jobs,
             random_state=search.seed,
         )
+        best.set_params(**self.best_params_)
         own = (
             *("n_features_in_", "feature_names_in_", "classes_"),
-            *("feature_spread_", "background_", "averaged_Cs_"),
+            *("feature_spread_", "background_", "ensemble_"),
         )
         inherited = {name: vars(self)[name] for name in own if name in vars(self)}
         best.__dict__.update({**inherited, **path.attributes()})
@@ -534,11 +558,6 @@ class SparseKernelAUCCV(PathClassifier):
         base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol, **limits)
         base.check()
         return base
-
-
-def _are_here(rows: TrainingData) -> bool:
-    """Return whether the rows are in the memory of this computer."""
-    return isinstance(rows, TrainingData) and rows.device is None
 
 
 def _gains_by_threads(rows: TrainingData) -> bool:

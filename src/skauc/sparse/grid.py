@@ -16,8 +16,9 @@ from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
 from skauc.sparse.budget import affordable
+from skauc.sparse.decision import SIZES
 from skauc.sparse.plan import SHAPES, Parameters, as_selection, n_steps
-from skauc.sparse.search import FEW_OF_CLASS, SIZES
+from skauc.sparse.search import FEW_OF_CLASS
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.support import quiet_overflow
 from skauc.validation import (
@@ -81,6 +82,9 @@ EFFORTS = {"quick": (_QUICK, 0), "default": (_DEFAULT, 600), "thorough": (_THORO
 # model is tried first, and they need fewer rows (docs/results/development.md).
 ENOUGH_FOR_SHAPES = {"local": 200, "ridge": 20}
 PROBED_SHAPE = "ridge"
+# Shapes whose models are averaged if the rarer class has few rows. The Cs of each are averaged, too,
+# and other shapes gain nothing beside that.
+AVERAGED_IF_FEW = ("round", "additive")
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 128
 # Multiples of gamma="scale" that are tried without a linear term.
@@ -141,6 +145,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         for scaling in scalings
     }
     rotations, shapes = _rotations(search, effort, rows), _shapes(search, rows)
+    averaged = _averaged_shapes(search, effort, rows)
     first = Setting(
         scaling=scalings[0],
         gamma=gammas[scalings[0]][0],
@@ -168,10 +173,16 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         ladder=ladder,
         tries_all=search.Cs is not None,
         probed=tuple(replace(first, **change) for change in probed if effort.changes),
+        averaged={shape: n_steps(search.refine, "rbf", shape) for shape in averaged},
     )
-    if not isinstance(rows, TrainingData) or rows.device is not None:
+    if not are_here(rows):
         return grid
     return affordable(grid, base, rows, keeps_linear=not is_auto(search.linear_term))
+
+
+def are_here(rows: TrainingData) -> bool:
+    """Return whether the rows are in the memory of this computer, for the CPU engine."""
+    return isinstance(rows, TrainingData) and rows.device is None
 
 
 def _first_and_other_cs(
@@ -252,6 +263,19 @@ def _shapes(search: SparseKernelAUCCV, rows: TrainingData) -> tuple[str, ...]:
     if as_selection(search.selection).rule != "orthogonal":  # other rules know no ridges
         others = [shape for shape in others if shape != "ridge"]
     return "round", *others
+
+
+def _averaged_shapes(
+    search: SparseKernelAUCCV, effort: Effort, rows: TrainingData
+) -> tuple[str, ...]:
+    """Return the shapes of centres whose models are averaged; none if one model is wanted."""
+    is_averaged = search.ensemble and search.size == "best" and effort.changes
+    is_free = is_auto(search.shapes) and is_auto(search.refine)
+    is_plain = rows.is_sparse or rows.n_features > MOST_SHAPED_FEATURES
+    has_ridges = as_selection(search.selection).rule == "orthogonal"
+    if not is_averaged or not is_free or is_plain or not has_ridges or not are_here(rows):
+        return ()
+    return AVERAGED_IF_FEW if _are_few(rows) else SHAPES
 
 
 def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float | tuple[float, ...]]:

@@ -33,6 +33,7 @@ from skauc.solvers.newton import (
 from skauc.sparse.finishing import FinishKept
 from skauc.sparse.linear_term import KnownAxes, LinearTerm, linear_term
 from skauc.sparse.loss_weight import FIRST_C
+from skauc.sparse.ridges import RIDGES
 from skauc.sparse.sampling import (
     MOST_REFINED_ROWS,
     REFINED_ROWS,
@@ -53,7 +54,7 @@ from skauc.validation import (
     check_refine,
 )
 
-SHAPES = ("round", "local", "ridge")
+SHAPES = ("round", "local", "ridge", "additive")
 
 # Smallest basis that is refined before it grows further.
 FIRST_REFINED = 8
@@ -202,9 +203,9 @@ class Parameters:
                 f"shapes={self.shapes!r} needs kernel='rbf'; got kernel={self.kernel!r}. Use "
                 "'rbf' or shapes='round'."
             )
-        if self.shapes == "ridge" and self.selection.rule != "orthogonal":
+        if self.shapes in RIDGES and self.selection.rule != "orthogonal":
             raise InvalidParameterError(
-                "shapes='ridge' needs the selection rule 'orthogonal'; got "
+                f"shapes={self.shapes!r} needs the selection rule 'orthogonal'; got "
                 f"{self.selection.rule!r}. Use 'orthogonal' or shapes='round'."
             )
 
@@ -228,17 +229,17 @@ class Parameters:
     @property
     def is_shaped(self) -> bool:
         """Whether centres have a metric each."""
-        return self.shapes == "ridge" or (self.shapes == "local" and self.refine > 0)
+        return self.shapes in RIDGES or (self.shapes == "local" and self.refine > 0)
 
 
 def n_steps(refine: str | bool | int, kernel: str | Callable, shapes: str = "round") -> int:
     """Return the number of steps of the last refinement, 0 for none.
 
-    "auto" refines RBF kernels, the only ones that can be refined.
+    "auto" refines RBF kernels, the only ones that can be refined, but no additive models.
     """
     check_refine(refine)
     if isinstance(refine, str):
-        refine = is_rbf(kernel)
+        refine = is_rbf(kernel) and shapes != "additive"
     if refine and not is_rbf(kernel):
         raise InvalidParameterError(
             "`refine` moves centres along the gradient of the kernel, which is implemented for "

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skauc.base import Reporter, fitted_attributes
+from skauc.sparse.scores import NO_SCORES, Scores
 from skauc.sparse.scoring import Job
-from skauc.sparse.search import NO_SCORES, Scores
 from skauc.sparse.state import DescentStep, Path
 
 # Seconds between two lines about the steps of refinements.

@@ -1,11 +1,15 @@
 """Candidates for ridge centres, and which of them are worth a closer look.
 
 A ridge depends on one to four features, with coefficients of plus or minus one over their standard
-deviations: mostly differences and sums of two. Its width is one of three, a factor of three apart,
-in units of the standard deviation along the direction. It goes through a row. There are far more
-such ridges than rows, so many are drawn, and the best of them by the gain of one Newton step along
-the column at the current point are offered to forward selection, which also has the round
-candidates.
+deviations. Its width is one of three, in units of the standard deviation along the direction. It
+goes through a row. There are far more such ridges than rows, so many are drawn, and the best of
+them by the gain of one Newton step along the column at the current point are offered to forward
+selection.
+
+| shapes     | features of a ridge                | widths                       | beside rows |
+| ---------- | ---------------------------------- | ---------------------------- | ----------- |
+| "ridge"    | mostly differences and sums of two | 1, 1/3, 1/9                  | yes         |
+| "additive" | one: a sum of curves               | 3.3, 1.7, 0.8: smooth curves | no          |
 """
 
 from __future__ import annotations
@@ -24,12 +28,8 @@ from skauc.sparse.basis import RIDGE, Basis
 from skauc.sparse.gains import Candidates
 from skauc.sparse.objective import Objective
 
-# How often a direction has one, two, three or four features.
-_N_FEATURES = (0.1, 0.8, 0.05, 0.05)
-# Inverse widths, in units of the standard deviation along the direction.
-_SHARPNESS = (1.0, 3.0, 9.0)
-# Candidates that are drawn and that are kept, per candidate of round centres.
-_DRAWN, _KEPT = 3.0, 0.5
+# Ridges that are drawn, per candidate of round centres.
+_DRAWN = 3.0
 # Less variance than this part of the squares is a rounding error.
 _LEAST_VARIANCE = 1e-12
 # Rows that standard deviations are computed on.
@@ -38,10 +38,31 @@ _SPREAD_ROWS = 2_000
 _MOST_NUMBERS = 4_000_000
 
 
+@dataclass(frozen=True)
+class RidgeKind:
+    """Which ridges are drawn.
+
+    ``n_features`` tells how often a direction has one, two, three or four features. ``sharpness``
+    has the inverse widths, in units of the standard deviation along the direction. ``kept`` ridges
+    are offered per candidate of round centres.
+    """
+
+    n_features: tuple[float, ...]
+    sharpness: tuple[float, ...]
+    kept: float
+
+
+RIDGES = {
+    "ridge": RidgeKind((0.1, 0.8, 0.05, 0.05), (1.0, 3.0, 9.0), 0.5),
+    "additive": RidgeKind((1.0,), (0.3, 0.6, 1.25), 1.0),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class RidgeDraw:
     """Draws ridges. ``rows`` are a sample from which standard deviations are computed."""
 
+    kind: RidgeKind
     rows: Rows
     deviations: np.ndarray
     n_drawn: int
@@ -49,13 +70,13 @@ class RidgeDraw:
     random_state: np.random.RandomState
 
     @classmethod
-    def of(cls, engine: Engine, n_candidates: int, random_state) -> RidgeDraw:
+    def of(cls, kind: RidgeKind, engine: Engine, n_candidates: int, random_state) -> RidgeDraw:
         """Return the draw for the rows of an engine."""
         _, rows = engine.draw(_SPREAD_ROWS, [], random_state)
         most = max(_MOST_NUMBERS // engine.n_features, 1)
         n_drawn = min(max(int(_DRAWN * n_candidates), 1), most)
-        n_kept = max(int(_KEPT * n_candidates), 1)
-        return cls(rows, _deviations(rows), n_drawn, n_kept, random_state)
+        n_kept = max(int(kind.kept * n_candidates), 1)
+        return cls(kind, rows, _deviations(rows), n_drawn, n_kept, random_state)
 
     def best(self, objective: Objective, basis: Basis, point: Point) -> Candidates:
         """Return the drawn ridges of the largest gain."""
@@ -88,10 +109,11 @@ class RidgeDraw:
     def _directions(self) -> np.ndarray:
         """Return rows of the metric. Features that do not vary are not used."""
         random, usable = self.random_state, np.flatnonzero(self.deviations > 0)
-        most = min(len(usable), len(_N_FEATURES))
+        shares = self.kind.n_features
+        most = min(len(usable), len(shares))
         if not most:
             return np.zeros((0, len(self.deviations)))
-        counts = random.choice(len(_N_FEATURES), self.n_drawn, p=_N_FEATURES) + 1
+        counts = random.choice(len(shares), self.n_drawn, p=shares) + 1
         order = random.uniform(size=(self.n_drawn, len(usable))).argsort(axis=1)[:, :most]
         signs = random.choice((-1.0, 1.0), size=order.shape)
         # Opposite directions are the same ridge.
@@ -103,7 +125,7 @@ class RidgeDraw:
         along = self.rows @ directions.T
         spread = along.std(axis=0)
         varies = spread > 1e-6 * np.abs(along).max(axis=0)
-        sharpness = random.choice(_SHARPNESS, self.n_drawn)[varies] / np.sqrt(2.0)
+        sharpness = random.choice(self.kind.sharpness, self.n_drawn)[varies] / np.sqrt(2.0)
         return directions[varies] * (sharpness / spread[varies])[:, None]
 
 

@@ -54,6 +54,10 @@ class Tested:
     C: float
     by_c: dict[float, Tested] = field(default_factory=dict)
 
+    def of_c(self, C: float | None) -> Tested:
+        """Return what is known of the same centres with another C, None for that of the fit."""
+        return self if C is None else self.by_c[C]
+
 
 def go_on() -> None:
     """Check nothing, and let the fit go on."""

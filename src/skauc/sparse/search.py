@@ -6,7 +6,8 @@ scores, is a strong one. The search scores it on all folds, and goes
 - "C": try a larger C, and go on while it gets better,
 - "structure": try one other structure at a time: scaling, axes, shapes, width, no linear term,
 - "C again": try a larger C with the best structure, if it is another one,
-- "size": try the best setting with all centres, if half of them are better than a quarter.
+- "size": try the best setting with all centres, if half of them are better than a quarter,
+- "shapes": score the best setting with centres of other shapes, to be averaged with it.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds
 unless they are behind. A fit scores all sizes on its path, and the Cs next to its own with its
@@ -27,11 +28,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from skauc.data.sampling import class_weights
@@ -39,8 +38,9 @@ from skauc.data.training import TrainingData
 from skauc.feature_map import FeatureMap
 from skauc.sparse.folds import Fold, RowFold, n_repeats
 from skauc.sparse.plan import Parameters
+from skauc.sparse.scores import NO_SCORES, Scores, best_mean, fading_weights
 from skauc.sparse.scoring import SMALLEST_BASIS, Job, Metric, Tested, score_job
-from skauc.sparse.settings import SearchGrid, Setting
+from skauc.sparse.settings import Factors, SearchGrid, Setting
 from skauc.support import cached_property
 
 # Folds on which all settings of a round are scored, at least.
@@ -59,84 +59,6 @@ MOST_ROWS = 40_000
 LEAST_THREADED = 1_000
 # Sizes within this part of the best 1 - AUC are as good as the best if ``size`` is "small".
 SMALL_LOSS = 0.05
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What was found for each setting, by the number of the fold."""
-
-    by_setting: dict[Setting, dict[int, Tested]]
-
-    def plus(self, fold: int, found: dict[Setting, Tested]) -> Scores:
-        """Return the scores with those of one job."""
-        by_setting = dict(self.by_setting)
-        for setting, tested in found.items():
-            # The scores of a fit that ended at this size come before those of a fit that went on.
-            by_setting[setting] = {fold: tested, **by_setting.get(setting, {})}
-        return Scores(by_setting)
-
-    def on_first(self, n_folds: int) -> dict[Setting, np.ndarray]:
-        """Return the metric on the first folds, of settings that were tried on all of them."""
-        folds = range(n_folds)
-        return {
-            setting: np.array([by_fold[fold].metric for fold in folds])
-            for setting, by_fold in self.by_setting.items()
-            if all(fold in by_fold for fold in folds)
-        }
-
-    def by_c(self, setting: Setting) -> dict[float, np.ndarray]:
-        """Return the metric of other Cs with the centres of a setting, fold by fold.
-
-        The Cs are those that were tried on all folds of the setting.
-        """
-        found = [tested.by_c for _, tested in sorted(self.by_setting[setting].items())]
-        Cs = sorted(set.intersection(*map(set, found)))
-        return {C: np.array([by_c[C].metric for by_c in found]) for C in Cs}
-
-    @property
-    def n_most(self) -> int:
-        """The largest number of first folds that some setting was tried on."""
-        return max(map(_n_first, self.by_setting.values()), default=0)
-
-    def as_results(self, n_folds: int) -> dict[str, np.ndarray | list]:
-        """Return all scores in the form of scikit-learn's ``cv_results_``."""
-        settings = list(self.by_setting)
-        splits = np.full((len(settings), n_folds), np.nan)
-        for row, by_fold in enumerate(self.by_setting.values()):
-            for fold, tested in by_fold.items():
-                splits[row, fold] = tested.metric
-        means = np.nanmean(splits, axis=1)
-        results: dict[str, np.ndarray | list] = {
-            "params": [setting.parameters() for setting in settings],
-            **{f"split{fold}_test_score": splits[:, fold] for fold in range(n_folds)},
-            "mean_test_score": means,
-            "std_test_score": np.nanstd(splits, axis=1),
-            "rank_test_score": rankdata(-means, method="min").astype(np.int32),
-        }
-        for name in ("scaling", "linear_term", "rotate", "shapes", "whole_curve", "n_basis"):
-            results[f"param_{name}"] = np.array([getattr(setting, name) for setting in settings])
-        for name in ("C", "gamma", "refine"):
-            values = np.empty(len(settings), dtype=object)
-            values[:] = [getattr(setting, name) for setting in settings]
-            results[f"param_{name}"] = values
-        return results
-
-    def best_so_far(self) -> tuple[Setting, float] | None:
-        """Return the best of the settings tried on the most folds and its mean; None if empty."""
-        n_folds = self.n_most
-        if n_folds == 0:
-            return None
-        scores = self.on_first(n_folds)
-        best = best_mean(scores)
-        return best, float(scores[best].mean())
-
-
-def _n_first(by_fold: dict[int, Tested]) -> int:
-    """Return on how many folds, from the first one on, a setting was tried without a gap."""
-    return next(fold for fold in count() if fold not in by_fold)
-
-
-NO_SCORES = Scores({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +130,21 @@ class Search:
         """The number of folds, divided by how often rows are tested."""
         return len(self.folds) / n_repeats(self.folds)
 
+    def loses_little(self, scores: np.ndarray, best: np.ndarray) -> bool:
+        """Tell whether scores are no worse than others by more than noise, nor by 5% of 1 - AUC.
+
+        The noise is one standard error of the difference, fold by fold.
+        """
+        difference = best - scores
+        most = min(self.standard_error(difference), SMALL_LOSS * (1 - float(best.mean())))
+        return float(difference.mean()) <= most
+
+    def sizes(self, scores: Scores) -> dict[Setting, np.ndarray]:
+        """Return the sizes of the best setting, with their metric on the folds."""
+        best = self.best(scores)
+        by_setting = scores.on_first(scores.n_most)
+        return {s: by for s, by in by_setting.items() if s.of_size(best.n_basis) == best}
+
     def better_c(self, setting: Setting, scores: Scores) -> list[float]:
         """Return the best C with the centres of a setting, if it is better than its own.
 
@@ -225,8 +162,9 @@ class Search:
 
         Small models of a path come before the estimate, so they have that of the compared size.
         """
-        size = max(setting.n_basis, self.usual.n_basis)
-        Cs = [tested.C for tested in scores.by_setting[setting.of_size(size)].values()]
+        compared = setting.of_size(max(setting.n_basis, self.usual.n_basis))
+        found = scores.by_setting.get(compared) or scores.by_setting[setting]
+        Cs = [tested.C for tested in found.values()]
         return float(np.exp(np.mean(np.log(Cs))))
 
     @property
@@ -252,16 +190,14 @@ class Search:
         assert isinstance(fold, RowFold)  # samples are in memory
         return rows.part(fold.train)
 
-    def tested(
-        self, setting: Setting, factors: dict[float, float], scores: Scores
-    ) -> tuple[np.ndarray, ...]:
+    def tested(self, factors: Factors, scores: Scores) -> tuple[np.ndarray, ...]:
         """Return scores, labels and weights of the test rows of all folds, one after the other.
 
-        If there are ``factors``, the scores are sums of those of the Cs, times their factors. The
-        weights of samples are multiplied so that they stand for all rows of their class.
+        The scores are sums of those of some models, times their factors. The weights of samples are
+        multiplied so that they stand for all rows of their class.
         """
         found = []
-        for test, total in self._scored_rows(setting, factors, scores):
+        for test, total in self._scored_rows(factors, scores):
             weights = test.weights
             if self._is_sampled:
                 multiples = class_weights(self.rows) / class_weights(test)
@@ -269,21 +205,29 @@ class Search:
             found.append((total, test.positive, weights))
         return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
-    def metric_by_fold(
-        self, setting: Setting, factors: dict[float, float], scores: Scores
-    ) -> np.ndarray:
+    def metric_by_fold(self, factors: Factors, scores: Scores) -> np.ndarray:
         """Return the metric of the same scores on each fold, as it is for single models."""
-        tested = self._scored_rows(setting, factors, scores)
+        if list(factors.values()) == [{None: 1.0}]:
+            [setting] = factors
+            return np.array(
+                [tested.metric for _, tested in sorted(scores.by_setting[setting].items())]
+            )
+        tested = self._scored_rows(factors, scores)
         return np.array([self.metric(each, test.positive, test.weights) for test, each in tested])
 
     def _scored_rows(
-        self, setting: Setting, factors: dict[float, float], scores: Scores
+        self, factors: Factors, scores: Scores
     ) -> Iterator[tuple[TrainingData, np.ndarray]]:
-        """Yield the test rows of each fold that a setting was tried on, and their scores."""
-        for number, tested in sorted(scores.by_setting[setting].items()):
+        """Yield the test rows of each fold that all settings were tried on, and their scores."""
+        known = [scores.by_setting[setting] for setting in factors]
+        for number in sorted(set.intersection(*map(set, known))):
             rows, fold = self.part(number)
-            parts = [factor * tested.by_c[C].scores for C, factor in factors.items()]
-            yield fold.tested(rows), np.sum(parts or [tested.scores], axis=0)
+            parts = [
+                factor * by_fold[number].of_c(C).scores
+                for by_fold, by_c in zip(known, factors.values(), strict=True)
+                for C, factor in by_c.items()
+            ]
+            yield fold.tested(rows), np.sum(parts, axis=0)
 
     def is_over(self) -> bool:
         """Tell whether the time is up."""
@@ -358,11 +302,25 @@ def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     if search.is_over() or search.usual.n_basis == grid.n_basis:
         return scores
     best = search.best(scores)
-    sizes = _sizes(search, scores)
-    half = max((s for s in sizes if 2 * s.n_basis <= best.n_basis), key=_size, default=None)
-    if half is not None and loses_little(search, sizes[half], sizes[best]):
+    sizes = search.sizes(scores)
+    half = max((s for s in sizes if 2 * s.n_basis <= best.n_basis), key=n_centres, default=None)
+    if half is not None and search.loses_little(sizes[half], sizes[best]):
         return scores
     return compare_settings(search, "size", [best.of_size(grid.n_basis)], scores)
+
+
+def try_shapes(search: Search, grid: SearchGrid, best: Setting, scores: Scores) -> Scores:
+    """Score the best setting with centres of other shapes, to be averaged with it.
+
+    Those that would have no weight on the first folds do not go on to the others.
+    """
+    members = [] if search.is_over() else grid.members(best)
+    n_first, n_folds = search.n_first, len(search.folds)
+    scores = search.run("shapes", scores.new_jobs(members, range(n_first)), scores)
+    known = scores.on_first(n_first)
+    good = fading_weights({s: known[s] for s in (best, *members) if s in known})
+    kept = [setting for setting in members if setting in good]
+    return search.run("shapes", scores.new_jobs(kept, range(n_first, n_folds)), scores)
 
 
 def _compare_cs(
@@ -421,6 +379,7 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
         if n_structures
         else 0,
         "size": 0 if search.usual.n_basis == grid.n_basis else n_folds,
+        "shapes": len(grid.members(search.usual)) * n_folds,
     }
     return {stage: n_jobs for stage, n_jobs in expected.items() if n_jobs}
 
@@ -438,94 +397,10 @@ def compare_settings(search: Search, stage: str, settings: list[Setting], scores
     return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
 
 
-def _size(setting: Setting) -> int:
+def n_centres(setting: Setting) -> int:
+    """Return the largest number of centres of a setting."""
     return setting.n_basis
 
 
 def _jobs(settings: list[Setting], folds: range) -> list[Job]:
     return [Job(setting, fold) for setting in settings for fold in folds]
-
-
-# -- choose -----------------------------------------------------------------------------------
-
-
-def choose(search: Search, scores: Scores, size: str) -> tuple[Setting, float]:
-    """Return the setting to use, and its mean AUC corrected for the choice."""
-    by_setting = scores.on_first(scores.n_most)
-    chosen = _CHOICES[size](search, _sizes(search, scores))
-    is_usual = chosen.of_size(search.usual.n_basis) == search.usual
-    competing = [] if is_usual else list(by_setting.values())
-    return chosen, corrected_mean(competing, by_setting[chosen])
-
-
-def all_choices(search: Search, scores: Scores) -> dict[str, dict]:
-    """Return the parameters and the mean AUC that each value of ``size`` stands for."""
-    by_setting = _sizes(search, scores)
-    chosen = {size: choice(search, by_setting) for size, choice in _CHOICES.items()}
-    return {
-        size: {
-            "params": setting.parameters(),
-            "mean_test_score": float(by_setting[setting].mean()),
-        }
-        for size, setting in chosen.items()
-    }
-
-
-def _sizes(search: Search, scores: Scores) -> dict[Setting, np.ndarray]:
-    """Return the sizes of the best setting, with their metric on the folds."""
-    best = search.best(scores)
-    by_setting = scores.on_first(scores.n_most)
-    return {s: by for s, by in by_setting.items() if s.of_size(best.n_basis) == best}
-
-
-def best_mean(scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the setting with the best mean, the smallest of several."""
-    return max(scores, key=lambda setting: (scores[setting].mean(), -setting.n_basis))
-
-
-def loses_little(search: Search, scores: np.ndarray, best: np.ndarray) -> bool:
-    """Tell whether scores are no worse than others by more than noise, nor by 5% of 1 - AUC.
-
-    The noise is one standard error of the difference, fold by fold.
-    """
-    difference = best - scores
-    most = min(search.standard_error(difference), SMALL_LOSS * (1 - float(best.mean())))
-    return float(difference.mean()) <= most
-
-
-def best_size(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the setting of the usual size, or the largest one if the usual one loses more.
-
-    The best of many sizes would be a matter of luck.
-    """
-    largest = max(scores, key=_size)
-    usual = next((s for s in scores if s.n_basis == search.usual.n_basis), largest)
-    return usual if loses_little(search, scores[usual], scores[largest]) else largest
-
-
-def smallest(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the smallest setting that loses little."""
-    best = scores[best_mean(scores)]
-    good = {s: by for s, by in scores.items() if loses_little(search, by, best)}
-    n_basis = min(setting.n_basis for setting in good)
-    return best_mean({s: by for s, by in good.items() if s.n_basis == n_basis})
-
-
-# What the parameter ``size`` means.
-_CHOICES: dict[str, Callable[[Search, dict[Setting, np.ndarray]], Setting]] = {
-    "best": best_size,
-    "small": smallest,
-}
-SIZES = tuple(_CHOICES)
-
-
-def corrected_mean(scores: Collection[np.ndarray], chosen: np.ndarray) -> float:
-    """Return the mean of the AUCs that were chosen, less the optimism of having chosen them.
-
-    The optimism is estimated as by Tibshirani and Tibshirani (2009): in each fold, how much better
-    the best setting of this fold is than what was chosen. With few rows it can exceed the mean
-    itself. The result of positive scores is not negative.
-    """
-    best_of_fold = np.max([*scores, chosen], axis=0)
-    corrected = float(np.mean(chosen) - np.mean(best_of_fold - chosen))
-    return max(corrected, 0.0) if np.min(chosen) >= 0 else corrected

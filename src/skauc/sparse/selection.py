@@ -32,7 +32,7 @@ from skauc.sparse.few_selection import select_from_few
 from skauc.sparse.forward import TIE, PoolModel
 from skauc.sparse.gains import Candidates, Exhaustive, GainRule, LineMinimum, NewtonLine
 from skauc.sparse.objective import Objective
-from skauc.sparse.ridges import RidgeDraw
+from skauc.sparse.ridges import RIDGES, RidgeDraw
 from skauc.validation import check_choice
 
 SELECTIONS = ("orthogonal", "greedy", "exact", "exhaustive", "random", "kmeans")
@@ -46,6 +46,8 @@ _ROWS_PER_LANDMARK = 256
 
 # Returns row numbers, widths and rows that may be centres.
 Draw = Callable[[Engine, Basis], tuple[np.ndarray, np.ndarray, Rows]]
+# Returns candidates that are independent of the basis at some point, None if there are none left.
+DrawPool = Callable[[Objective, Basis, Point], Candidates | None]
 
 
 @dataclass(frozen=True)
@@ -70,23 +72,20 @@ class Selector(Protocol):
 class Forward:
     """Several centres at a time, from one pool of candidates: see `skauc.sparse.forward`.
 
-    ``n_rows`` is the number of rows in a pool. With ``ridges`` the pool has ridges beside them.
+    ``n_candidates`` is about the number of candidates in a pool.
     """
 
-    draw: Draw
-    n_rows: int
-    ridges: RidgeDraw | None = None
+    pool: DrawPool
+    n_candidates: int
 
     def choose(
         self, objective: Objective, basis: Basis, point: Point, n_most: int
     ) -> Choice | None:
         """Return the centres that forward selection finds in the quadratic model."""
-        candidates = _independent(self.draw, objective.engine, basis)
+        candidates = self.pool(objective, basis, point)
         if candidates is None:
             return None
-        if self.ridges is not None:
-            candidates = candidates.joined(self.ridges.best(objective, basis, point))
-        n_most = n_from_pool(n_most, self.n_rows)
+        n_most = n_from_pool(n_most, self.n_candidates)
         few, selected = objective.engine.few_rows, None
         if few is not None:
             selected = select_from_few(objective, point, candidates, few, n_most)
@@ -159,12 +158,12 @@ def make_selector(
     n_candidates: int,
     minimise,
     random_state,
-    with_ridges: bool = False,
+    shapes: str = "round",
 ) -> Selector:
     """Return the selector of that name.
 
     ``engine`` holds the rows that landmarks are found in. ``minimise(objective, weights)`` is for
-    "exhaustive", ``with_ridges`` for "orthogonal".
+    "exhaustive", ``shapes`` for "orthogonal".
     """
     check_choice("selection", selection, SELECTIONS)
     if selection == "kmeans":
@@ -173,14 +172,40 @@ def make_selector(
         return OneByOne(_rows(1, random_state), NewtonLine())
     draw = _rows(n_candidates, random_state)
     if selection == "orthogonal":
-        ridges = RidgeDraw.of(engine, n_candidates, random_state) if with_ridges else None
-        return Forward(draw, n_candidates, ridges)
+        ridges = None
+        if shapes in RIDGES:
+            ridges = RidgeDraw.of(RIDGES[shapes], engine, n_candidates, random_state)
+        return Forward(_make_pool(shapes, draw, ridges), n_candidates)
     rules: dict[str, GainRule] = {
         "greedy": NewtonLine(),
         "exact": LineMinimum(),
         "exhaustive": Exhaustive(minimise),
     }
     return OneByOne(draw, rules[selection])
+
+
+def _make_pool(shapes: str, draw: Draw, ridges: RidgeDraw | None) -> DrawPool:
+    """Return what forward selection chooses from: rows, ridges, or both."""
+
+    def rows(objective: Objective, basis: Basis, point: Point) -> Candidates | None:
+        return _independent(draw, objective.engine, basis)
+
+    if ridges is None:
+        return rows
+
+    def rows_and_ridges(objective: Objective, basis: Basis, point: Point) -> Candidates | None:
+        candidates = rows(objective, basis, point)
+        if candidates is None:
+            return None
+        return candidates.joined(ridges.best(objective, basis, point))
+
+    def ridges_alone(objective: Objective, basis: Basis, point: Point) -> Candidates | None:
+        found = ridges.best(objective, basis, point)
+        if not len(found) and not len(basis):
+            return rows(objective, basis, point)  # features that do not vary have no ridges
+        return found or None
+
+    return ridges_alone if shapes == "additive" else rows_and_ridges
 
 
 def _rows(n_candidates: int, random_state) -> Draw:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from skauc.sparse.ridges import RIDGES
 
 # Models of this many centres are not made smaller to compare settings.
 LEAST_COMPARED = 16
+# Ridges that are averaged with other centres: this part of the largest number of centres, and at
+# least so many.
+RIDGE_PART, LEAST_RIDGES = 4, 4
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,12 @@ class Setting:
 
     def is_like(self, other: Setting) -> bool:
         """Tell whether both settings have a linear term, or neither, and likewise ridges."""
-        kinds = [(setting.linear_term, setting.shapes == "ridge") for setting in (self, other)]
-        return kinds[0] == kinds[1]
+        return (self.linear_term, self.has_ridges) == (other.linear_term, other.has_ridges)
+
+    @property
+    def has_ridges(self) -> bool:
+        """Whether centres may be ridges."""
+        return self.shapes in RIDGES
 
     def of_size(self, n_basis: int) -> Setting:
         """Return the same setting with another number of centres."""
@@ -58,19 +68,26 @@ class Setting:
         return ", ".join(parts)
 
 
+# What each of some models is multiplied by before their scores are added up, by setting and C. None
+# stands for the C of the fit.
+Factors: TypeAlias = dict[Setting, dict[float | None, float]]
+
+
 @dataclass(frozen=True)
 class SearchGrid:
     """What is searched: structures, the usual one first, and the Cs to try.
 
     ``ladder`` holds the Cs in ascending order. If ``tries_all`` is False, the search tries the next
     one above the C of a setting, and goes on while it gets better. Of ``probed``, small models are
-    tried first.
+    tried first. ``averaged`` has the shapes of centres that may be averaged, with the number of
+    steps of their refinement.
     """
 
     settings: tuple[Setting, ...]
     ladder: tuple[float, ...]
     tries_all: bool = False
     probed: tuple[Setting, ...] = ()
+    averaged: dict[str, int] = field(default_factory=dict)
 
     @property
     def n_basis(self) -> int:
@@ -83,6 +100,16 @@ class SearchGrid:
         if len(self.settings) + len(self.probed) == 1:
             return self
         return replace(self, settings=tuple(s.of_size(n_basis) for s in self.settings))
+
+    def members(self, best: Setting) -> list[Setting]:
+        """Return the best setting with other shapes of centres."""
+        n_ridges = max(self.n_basis // RIDGE_PART, min(self.n_basis, LEAST_RIDGES))
+        others = [
+            replace(best, shapes=shapes, refine=n_steps)
+            for shapes, n_steps in self.averaged.items()
+            if shapes != best.shapes
+        ]
+        return [other.of_size(n_ridges) if other.has_ridges else other for other in others]
 
     def nearest(self, C: float) -> float:
         """Return the C of the ladder that is nearest to a number."""

@@ -117,7 +117,7 @@ class Workspace:
             n_candidates=parameters.selection.n_candidates,
             minimise=self.minimise,
             random_state=self._random_state,
-            with_ridges=parameters.shapes == "ridge",
+            shapes=parameters.shapes,
         )
 
     def __exit__(self, *exception) -> None:

@@ -126,11 +126,11 @@ def test_ridges_have_values_in_the_columns_that_they_use():
 
 def test_an_average_has_several_cs():
     X, y = make_classification(240, 5, flip_y=0.2, class_sep=0.5, random_state=0)
-    search = SparseKernelAUCCV(n_basis=32, cv=3, random_state=0).fit(X, y)
+    search = SparseKernelAUCCV(n_basis=32, cv=3, shapes="round", random_state=0).fit(X, y)
     parts = describe_model(search)
-    assert parts.parameters["gamma"] == search.best_params_["gamma"]
-    assert parts.parameters["C"] == search.averaged_Cs_
-    assert len(search.averaged_Cs_) > 1
+    assert parts.parameters["gamma"] == [search.best_params_["gamma"]]
+    assert parts.parameters["C"] == search.ensemble_[0]["Cs"]
+    assert len(search.ensemble_[0]["Cs"]) > 1
     alone = describe_model(search.best_estimator_)
-    assert alone.parameters["C"] == search.averaged_Cs_
+    assert alone.parameters["C"] == search.ensemble_[0]["Cs"]
     assert parts.n_basis == search.n_basis_

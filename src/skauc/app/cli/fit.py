@@ -143,8 +143,8 @@ def fit(
     from skauc.app.workflow import ModelFacts, Recipe, train_model
     from skauc.engines import ENGINES
     from skauc.metrics.partial_area import check_corner
+    from skauc.sparse.decision import SIZES
     from skauc.sparse.grid import EFFORTS
-    from skauc.sparse.search import SIZES
     from skauc.unwrapping import first_step
     from skauc.validation import check_choice
 

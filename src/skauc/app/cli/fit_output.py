@@ -81,6 +81,7 @@ def print_result(
 
 def _model_lines(summary: dict, trained: Trained, parts: TableParts) -> list[tuple[str, str]]:
     from skauc.persistence.summary import final_estimator
+    from skauc.unwrapping import unwrap
 
     lines = [
         ("positive", _positive(summary["target"], summary["labels"], parts.train)),
@@ -92,8 +93,8 @@ def _model_lines(summary: dict, trained: Trained, parts: TableParts) -> list[tup
         lines.append(("tested on", f"{len(test.y):,} rows, {n_positive:,} positive, {whose}"))
     classifier = final_estimator(trained.model)
     words = [f"{classifier.n_basis_} centres"]
-    n_averaged = len(classifier.averaged_Cs_)
-    words += [f"the average of {n_averaged} values of C"] if n_averaged > 1 else []
+    average = unwrap(trained.model).average
+    words += [] if average is None else [average]
     words.append(f"fitted in {duration(summary['seconds'])}")
     lines.append(("model", ", ".join(words)))
     lines += _other_size(trained, classifier.n_basis_)
