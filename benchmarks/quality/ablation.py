@@ -106,11 +106,11 @@ def make(setting, seed: int):
     if isinstance(setting, str):
         return make_peer(setting, seed)
     setting = dict(setting)
-    if setting.pop("search", False):
-        return SparseKernelAUCCV(random_state=seed, n_jobs=1, **setting)
     for full_name, value in setting.pop("constants", {}).items():
         module, constant = full_name.rsplit(".", 1)
         setattr(importlib.import_module(module), constant, value)
+    if setting.pop("search", False):
+        return SparseKernelAUCCV(random_state=seed, n_jobs=1, **setting)
     if "selection" in setting:
         setting["selection"] = Selection(**setting["selection"])
     return SparseKernelAUC(random_state=seed, **setting)

@@ -400,11 +400,16 @@ def test_models_of_other_shapes_are_weighted_by_their_scores():
     assert [each["params"]["shapes"] for each in found.description()] == ["local", "round"]
 
 
-def test_settings_that_were_not_tried_on_all_folds_are_not_averaged():
+def test_settings_are_compared_on_their_common_folds():
+    """The metric of any sum is 0.85, and the setting is better on the last fold by 0.1."""
     local = replace(ROUND, shapes="local")
-    scores = found_for({ROUND: 0.80, local: 0.82})
+    scores = found_for({ROUND: 0.80, local: 0.80})
+    scores.by_setting[ROUND][2] = replace(scores.by_setting[ROUND][2], metric=0.90)
     del scores.by_setting[local][2]
-    assert average_of(make_search(), ROUND, [local], scores, are_few=False) is None
+    found = average_of(make_search(), ROUND, [local], scores, are_few=False)
+    assert found.weights == {ROUND: 0.5, local: 0.5}
+    assert found.mean == pytest.approx(0.85 + 0.1 / 3)
+    assert found.corrected == pytest.approx(found.mean)
 
 
 def test_weights_fade_and_the_least_are_left_out():

@@ -68,14 +68,14 @@ def average_of(
     """Return the average of a setting with others, None if it is the setting alone with its own C.
 
     Of several Cs the best one is used if it is clearly better, or their average if rows
-    ``are_few``. Settings count if they were tried on the same folds.
+    ``are_few``. The others are compared on the folds that all of them were tried on.
     """
-    folds = set(scores.by_setting[chosen])
-    others = [s for s in others if folds <= set(scores.by_setting.get(s, {}))]
     parts: dict[Setting, Factors] = {
         setting: {setting: _factors_of_cs(search, setting, scores, are_few=are_few)}
         for setting in (chosen, *others)
     }
+    alone = float(search.metric_by_fold(parts[chosen], scores).mean())
+    scores = scores.on_common_folds(parts)
     by_fold = {s: search.metric_by_fold(part, scores) for s, part in parts.items()}
     weights = fading_weights(by_fold)
     multiples = shares(search, parts, weights, scores) or {chosen: 1.0}
@@ -90,9 +90,15 @@ def average_of(
     is_usual = chosen.has_structure_of(search.usual)
     settings = {} if is_usual else scores.on_first(scores.n_most)
     competing = [*by_fold.values(), *scores.by_c(chosen).values(), *settings.values()]
+    # Some folds are easier than others.
+    shift = alone - float(by_fold[chosen].mean())
     total = sum(weights[setting] for setting in factors)
-    parts_of_one = {setting: weights[setting] / total for setting in factors}
-    return Average(factors, parts_of_one, float(own.mean()), corrected_mean(competing, own))
+    return Average(
+        factors,
+        weights={setting: weights[setting] / total for setting in factors},
+        mean=float(own.mean()) + shift,
+        corrected=corrected_mean(competing, own) + shift,
+    )
 
 
 def _factors_of_cs(

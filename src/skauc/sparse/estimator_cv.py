@@ -344,8 +344,8 @@ class SparseKernelAUCCV(PathClassifier):
                 chosen, average = decision.setting, None
                 if self.ensemble and self.size == "best" and are_here(rows):
                     are_few = min(counts) < FEW_OF_CLASS
-                    scores = try_shapes(search, grid, chosen, scores)
-                    others = grid.members(chosen)
+                    n_folds = len(folds) if are_few else search.n_first
+                    others, scores = try_shapes(search, grid, chosen, n_folds, scores)
                     average = average_of(search, chosen, others, scores, are_few=are_few)
             except KeyboardInterrupt as interrupt:
                 if log.scores.best_so_far() is None:
@@ -451,7 +451,10 @@ class SparseKernelAUCCV(PathClassifier):
         first = next(iter(factors))
         paths: dict[Setting, Path] = {}
         for setting, by_c in factors.items():
-            changes = {} if hurries else self._last_changes(search, setting, log.scores)
+            if hurries:
+                changes = {"n_basis": min(setting.n_basis, self.n_basis)}
+            else:
+                changes = self._last_changes(search, setting, log.scores)
             parameters = replace(search.base, **{**setting.parameters(), **changes})
             plan, mapped = make_plan(parameters, rows)
             if setting == first:
@@ -460,10 +463,10 @@ class SparseKernelAUCCV(PathClassifier):
             try:
                 paths[setting] = self._last_path(mapped, plan, Cs, search.seed, log)
             except FitInterruptedError as interrupt:
-                path = paths.get(first, interrupt.path)
+                path = paths.get(first, interrupt.path).up_to(self.n_basis)
                 self._keep(path, {first: {None: 1.0}}, search, log)
                 raise FitInterruptedError(path) from interrupt
-        if len(paths) == 1:
+        if len(paths) == 1 and paths[first].size <= self.n_basis:
             path = averaged_path(paths[first], factors[first], rows)
         else:
             random_state = check_random_state(search.seed)

@@ -82,9 +82,15 @@ EFFORTS = {"quick": (_QUICK, 0), "default": (_DEFAULT, 600), "thorough": (_THORO
 # model is tried first, and they need fewer rows (docs/results/development.md).
 ENOUGH_FOR_SHAPES = {"local": 200, "ridge": 20}
 PROBED_SHAPE = "ridge"
-# Shapes whose models are averaged if the rarer class has few rows. The Cs of each are averaged, too,
-# and other shapes gain nothing beside that.
+# Shapes whose models are averaged. If the rarer class has few rows, Cs are averaged as well, and
+# other shapes gain nothing beside them.
+AVERAGED = ("round", "local", "additive")
 AVERAGED_IF_FEW = ("round", "additive")
+# Rows of the rarer class that averages of shapes need.
+ENOUGH_TO_AVERAGE = 20
+# Models that are averaged have up to so many centres, even if fewer are asked for: an approximation
+# of larger models is better than smaller ones.
+LEAST_FITTED = 64
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 128
 # Multiples of gamma="scale" that are tried without a linear term.
@@ -152,7 +158,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         linear_term=is_auto(search.linear_term) or bool(search.linear_term),
         refine=n_steps(search.refine, "rbf", shapes[0]),
         C=C,
-        n_basis=search.n_basis,
+        n_basis=max(search.n_basis, LEAST_FITTED) if averaged else search.n_basis,
         rotate=rotations[0],
         shapes=shapes[0],
     )
@@ -272,10 +278,11 @@ def _averaged_shapes(
     is_averaged = search.ensemble and search.size == "best" and effort.changes
     is_free = is_auto(search.shapes) and is_auto(search.refine)
     is_plain = rows.is_sparse or rows.n_features > MOST_SHAPED_FEATURES
+    is_plain = is_plain or min(class_counts(rows)) < ENOUGH_TO_AVERAGE
     has_ridges = as_selection(search.selection).rule == "orthogonal"
     if not is_averaged or not is_free or is_plain or not has_ridges or not are_here(rows):
         return ()
-    return AVERAGED_IF_FEW if _are_few(rows) else SHAPES
+    return AVERAGED_IF_FEW if _are_few(rows) else AVERAGED
 
 
 def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float | tuple[float, ...]]:

@@ -53,6 +53,16 @@ class Scores:
             if all(fold in by_fold for fold in folds)
         }
 
+    def on_common_folds(self, settings: Collection[Setting]) -> Scores:
+        """Return the scores on the folds that all of some settings were tried on."""
+        common = set.intersection(*(set(self.by_setting[setting]) for setting in settings))
+        return Scores(
+            {
+                setting: {fold: tested for fold, tested in by_fold.items() if fold in common}
+                for setting, by_fold in self.by_setting.items()
+            }
+        )
+
     def by_c(self, setting: Setting) -> dict[float, np.ndarray]:
         """Return the metric of other Cs with the centres of a setting, fold by fold.
 

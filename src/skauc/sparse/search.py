@@ -309,18 +309,23 @@ def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     return compare_settings(search, "size", [best.of_size(grid.n_basis)], scores)
 
 
-def try_shapes(search: Search, grid: SearchGrid, best: Setting, scores: Scores) -> Scores:
+def try_shapes(
+    search: Search, grid: SearchGrid, best: Setting, n_folds: int, scores: Scores
+) -> tuple[list[Setting], Scores]:
     """Score the best setting with centres of other shapes, to be averaged with it.
 
-    Those that would have no weight on the first folds do not go on to the others.
+    Return those that were scored on ``n_folds`` folds. Those that would have no weight on the first
+    folds do not go on to the others.
     """
     members = [] if search.is_over() else grid.members(best)
-    n_first, n_folds = search.n_first, len(search.folds)
+    n_first = min(search.n_first, n_folds)
     scores = search.run("shapes", scores.new_jobs(members, range(n_first)), scores)
     known = scores.on_first(n_first)
     good = fading_weights({s: known[s] for s in (best, *members) if s in known})
     kept = [setting for setting in members if setting in good]
-    return search.run("shapes", scores.new_jobs(kept, range(n_first, n_folds)), scores)
+    scores = search.run("shapes", scores.new_jobs(kept, range(n_first, n_folds)), scores)
+    known = scores.on_first(n_folds)
+    return [setting for setting in kept if setting in known], scores
 
 
 def _compare_cs(
