@@ -83,7 +83,8 @@ class SparseKernelAUCCV(PathClassifier):
         least 300 rows, 0.3 times as much, otherwise 3 times as much without a linear term.
     n_basis : int, default=64
         Largest number of centres. Where settings are compared, about half of it is used, 16 at
-        least, unless more centres are better.
+        least, unless more centres are better. If shapes are averaged, the models that are averaged
+        have up to 64 centres even if fewer are asked for, and only their approximation is smaller.
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
         is tried, too, with ranks of dense features unless ``scaling`` is given.
@@ -150,7 +151,8 @@ class SparseKernelAUCCV(PathClassifier):
     ----------
     best_params_ : dict
         The parameters that were chosen, as `SparseKernelAUC` takes them. If several models were
-        averaged, they are those of the one with the largest weight, see ``ensemble_``.
+        averaged, they are those of the one with the largest weight, see ``ensemble_``, except that
+        ``n_basis`` is no larger than asked for.
     best_score_ : float
         Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
         chosen the best (Tibshirani and Tibshirani, 2009): of the Cs if the coefficients are for
@@ -481,6 +483,8 @@ class SparseKernelAUCCV(PathClassifier):
         """Set the attributes that tell of the parameters and the rows."""
         parameters = plan.parameters
         self.best_params_ = {name: getattr(parameters, name) for name in setting.parameters()}
+        # Models that are averaged can be larger than what is asked for.
+        self.best_params_["n_basis"] = min(setting.n_basis, self.n_basis)
         self.feature_spread_ = plan.spread
         scaling = getattr(plan.feature_map, "by_feature", None)
         self.background_ = summarise(search.rows, scaling)
