@@ -16,6 +16,7 @@ from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import InvalidParameterError
 from skauc.report import make_report_content, render_report
+from skauc.sparse import estimator_cv
 from skauc.sparse.averaging import N_NEAR, average_of, averaged_path, joined_path, shares
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
@@ -408,7 +409,7 @@ def test_settings_are_compared_on_their_common_folds():
     del scores.by_setting[local][2]
     found = average_of(make_search(), ROUND, [local], scores, are_few=False)
     assert found.weights == {ROUND: 0.5, local: 0.5}
-    assert found.mean == pytest.approx(0.85 + 0.1 / 3)
+    assert 1 - found.mean == pytest.approx(0.15 / 0.2 * (0.2 - 0.1 / 3))
     assert found.corrected == pytest.approx(found.mean)
 
 
@@ -489,3 +490,43 @@ def test_a_joined_path_has_the_sum_of_the_last_models():
     found = path.models[path.size].scores(X)
     assert np.var(found - expected) < 5e-3 * np.var(expected)
     assert path.records[-1].train_auc == pytest.approx(roc_auc_score(y, found))
+
+
+def test_few_centres_that_cannot_hold_the_average_are_those_of_one_model(team, monkeypatch):
+    monkeypatch.setattr("skauc.sparse.compression.MOST_LEFT", 0.0)
+    model = SparseKernelAUCCV(**MORE, random_state=0).fit(MORE_X, MORE_Y)
+    assert len(model.ensemble_) <= 1
+    alone = SparseKernelAUC(**model.best_params_, random_state=0).fit(MORE_X, MORE_Y)
+    assert_array_equal(model.basis_vectors_, alone.basis_vectors_)
+    assert model.best_score_ <= team.cv_results_["mean_test_score"].max() + 1e-9
+
+
+@pytest.mark.parametrize("where", ["fit_path", "joined_path"])
+def test_an_interrupt_after_the_first_of_the_last_fits_keeps_it(monkeypatch, where):
+    """The fit, or the approximation of the average, is interrupted before it has found anything."""
+    original, calls = getattr(estimator_cv, where), []
+
+    def interrupted(*arguments, **keywords):
+        calls.append(where)
+        if where == "joined_path" or len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(*arguments, **keywords)
+
+    monkeypatch.setattr(estimator_cv, where, interrupted)
+    model = SparseKernelAUCCV(**MORE, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(MORE_X, MORE_Y)
+    assert model.ensemble_ == []
+    assert model.score(MORE_X, MORE_Y) > 0.7
+    assert 0.5 < model.best_score_ <= 1
+    assert (model.predict_proba(MORE_X) >= 0).all()
+
+
+def test_no_mean_is_above_one():
+    local = replace(ROUND, shapes="local")
+    scores = found_for({ROUND: 0.98, local: 0.98})
+    scores.by_setting[ROUND][2] = replace(scores.by_setting[ROUND][2], metric=1.0)
+    del scores.by_setting[local][2]
+    search = replace(make_search(), metric=lambda *_: 1.0)
+    found = average_of(search, ROUND, [local], scores, are_few=False)
+    assert found.mean == found.corrected == 1.0

@@ -23,7 +23,7 @@ import numpy as np
 from skauc.data.training import TrainingData
 from skauc.metrics.area import weighted_auc
 from skauc.model import Model, PathRecord, scores_of_models, share_centres
-from skauc.sparse.compression import compressed, joined
+from skauc.sparse.compression import compressed, is_close, joined
 from skauc.sparse.scores import Scores, corrected_mean, fading_weights
 from skauc.sparse.search import Search
 from skauc.sparse.settings import Factors, Setting
@@ -90,13 +90,16 @@ def average_of(
     is_usual = chosen.has_structure_of(search.usual)
     settings = {} if is_usual else scores.on_first(scores.n_most)
     competing = [*by_fold.values(), *scores.by_c(chosen).values(), *settings.values()]
-    # Some folds are easier than others.
-    shift = alone - float(by_fold[chosen].mean())
+    mean, common = float(own.mean()), float(by_fold[chosen].mean())
+    # Some folds are easier than others. The same part of 1 - AUC is gained, so that none exceeds 1.
+    shift = alone - common
+    if shift > 0:
+        shift *= (1 - mean) / (1 - common)
     total = sum(weights[setting] for setting in factors)
     return Average(
         factors,
         weights={setting: weights[setting] / total for setting in factors},
-        mean=float(own.mean()) + shift,
+        mean=mean + shift,
         corrected=corrected_mean(competing, own) + shift,
     )
 
@@ -160,15 +163,17 @@ def joined_path(
     rows: TrainingData,
     n_most: int,
     random_state: np.random.RandomState,
-) -> Path:
+) -> Path | None:
     """Return a path of models that approximate the sum of the last models of several paths.
 
     ``rows`` are the training rows as the kernel sees them. The models have at most ``n_most``
-    centres.
+    centres. Return None if so few cannot approximate the sum.
     """
     models = [_sum_of_cs(paths[setting], by_c) for setting, by_c in factors.items()]
-    smaller = compressed(joined(models), rows, n_most, random_state)
-    smaller = share_centres(smaller)
+    total = joined(models)
+    smaller = share_centres(compressed(total, rows, n_most, random_state))
+    if not is_close(smaller[max(smaller)], total, rows):
+        return None
     all_scores = scores_of_models([replace(m, scaling=None) for m in smaller.values()], rows.X)
     last = [path.records[-1] for path in paths.values()]
     records = tuple(

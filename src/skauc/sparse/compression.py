@@ -44,6 +44,8 @@ _RIDGE = 1e-6
 # steps by which they move. About an eighth of it is left then (docs/results/development.md).
 UNEXPLAINED = 0.002
 N_STEPS = 20
+# An approximation that leaves more than this is not used.
+MOST_LEFT = 0.02
 
 
 def joined(models: Sequence[Model]) -> Model:
@@ -87,6 +89,12 @@ def compressed(
     }
 
 
+def is_close(model: Model, total: Model, rows: TrainingData) -> bool:
+    """Return whether a model leaves little of the variance of the scores of another one."""
+    points = Points.of(total, rows, np.random.RandomState(0))
+    return points.error(model) <= MOST_LEFT * points.variance
+
+
 @dataclass(frozen=True, eq=False)
 class Points:
     """Points, their weights, which add up to one, and the scores to be approximated."""
@@ -102,7 +110,7 @@ class Points:
             rows = hold_out_none(rows, random_state).sample(rows, MOST_COMPARED)
         weights = rows.weights / (2 * class_weights(rows))[rows.positive.view(np.int8)]
         X = np.asarray(rows.X, dtype=np.float64)
-        n_more = LEAST_POINTS - len(X)
+        n_more = LEAST_POINTS - np.count_nonzero(weights)
         if n_more > 0:
             one, other = random_state.choice(len(X), size=(2, n_more), p=weights)
             share = random_state.uniform(0, _MOST_EXCHANGED, size=(n_more, 1))
@@ -111,6 +119,11 @@ class Points:
             part = n_more / LEAST_POINTS
             weights = np.append((1 - part) * weights, np.full(n_more, 1 / LEAST_POINTS))
         return cls(X, weights, replace(model, scaling=None).scores(X))
+
+    def error(self, model: Model) -> float:
+        """Return the mean squared difference between the scores of a model and these."""
+        errors = replace(model, scaling=None).scores(self.X) - self.scores
+        return float(self.weights @ errors**2)
 
     @property
     def variance(self) -> float:
@@ -204,6 +217,8 @@ def _kernel_values(model: Model, X: np.ndarray) -> np.ndarray:
 
 def moved(model: Model, points: Points) -> Model:
     """Return the model with round centres and scales that approximate the points better."""
+    if not points.variance > 0:
+        return model
     difference = Difference(model, points)
     descent, n_done, best = Descent(difference.start), 0, difference.start
     while n_done < N_STEPS and not descent.is_over:
@@ -217,7 +232,8 @@ def moved(model: Model, points: Points) -> Model:
     assert shape.metric is not None  # it had one
     kernel = replace(as_shaped(model.kernel), metric=shape.metric)
     columns = NormalEquations.of(replace(model, kernel=kernel, centres=shape.centres), points)
-    return columns.solve(np.arange(len(model.coef)))
+    found = columns.solve(np.arange(len(model.coef)))
+    return found if points.error(found) < points.error(model) else model
 
 
 class Difference:
@@ -243,14 +259,14 @@ class Difference:
         self._gram = (self._fixed.T * points.weights) @ self._fixed
         self._slopes = self._fixed.T @ (points.weights * points.scores)
         self._metric = kernel.metric[self._is_round]
-        moved = model.centres[self._is_round] - mean
-        self.start = np.concatenate(((moved * self._metric).ravel(), np.zeros(moved.size)))
+        places = model.centres[self._is_round] - mean
+        self.start = np.concatenate(((places * self._metric).ravel(), np.zeros(places.size)))
 
     def shape(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the centres and the metric of all centres."""
         centres, metric = self._centres.copy(), self._kernel.metric.copy()
-        moved, metric[self._is_round] = self._unpack(theta)
-        centres[self._is_round] = moved + self._origin
+        places, metric[self._is_round] = self._unpack(theta)
+        centres[self._is_round] = places + self._origin
         return centres, metric
 
     def _unpack(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

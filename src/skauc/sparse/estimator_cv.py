@@ -83,8 +83,7 @@ class SparseKernelAUCCV(PathClassifier):
         least 300 rows, 0.3 times as much, otherwise 3 times as much without a linear term.
     n_basis : int, default=64
         Largest number of centres. Where settings are compared, about half of it is used, 16 at
-        least, unless more centres are better. If shapes are averaged, the models that are averaged
-        have up to 64 centres even if fewer are asked for, and only their approximation is smaller.
+        least, unless more centres are better.
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
         is tried, too, with ranks of dense features unless ``scaling`` is given.
@@ -108,18 +107,19 @@ class SparseKernelAUCCV(PathClassifier):
         smallest size on the path that loses no more than that to the best one. ``size_choices_``
         tells what the other choice would have been.
     ensemble : bool, default=True
-        If True, average the best setting with models whose centres have other shapes, weighted by
-        their scores on the folds, and approximate the average with at most ``n_basis`` centres. If
-        the rarer class has fewer than 300 rows, the other model is an additive one, and each is
-        the average of the coefficients for the Cs around the best one. Otherwise all shapes are
-        averaged. It needs size="best" and rows in memory. Shapes are averaged unless ``shapes`` or
-        ``refine`` is given, or effort="quick".
+        If True, average the best setting with models whose centres are round, local or additive,
+        weighted by their scores on the folds, and approximate the average with at most ``n_basis``
+        centres. If the rarer class has fewer than 300 rows, only round and additive models are
+        averaged, and each is the average of the coefficients for the Cs around the best one. It
+        needs size="best" and rows in memory. Shapes are averaged if the rows are dense and have up
+        to 128 features, the rarer class has at least 20 rows, ``selection`` has the rule
+        "orthogonal", neither ``shapes`` nor ``refine`` is given, and effort is not "quick".
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
         "thorough" tries more widths and scalings, and keeps more of them for all folds.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best setting so far. Fits that are running
-        then, and the last fit, are finished.
+        then, and the last fits to all rows, are finished.
     selection : str or Selection, default="orthogonal"
         As in `SparseKernelAUC`.
     scoring : str, callable or None, default=None
@@ -151,8 +151,7 @@ class SparseKernelAUCCV(PathClassifier):
     ----------
     best_params_ : dict
         The parameters that were chosen, as `SparseKernelAUC` takes them. If several models were
-        averaged, they are those of the one with the largest weight, see ``ensemble_``, except that
-        ``n_basis`` is no larger than asked for.
+        averaged, they are those of the one with the largest weight, see ``ensemble_``.
     best_score_ : float
         Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
         chosen the best (Tibshirani and Tibshirani, 2009): of the Cs if the coefficients are for
@@ -164,7 +163,7 @@ class SparseKernelAUCCV(PathClassifier):
     ensemble_ : list of dict
         What was averaged, the largest weight first: the ``params`` and the ``weight`` of each
         model, and the ``Cs`` whose coefficients were averaged, none for those of the C that its
-        centres were chosen with. Empty if the model is a single fit.
+        centres were chosen with. Empty if the model is a single fit with its own C.
     best_estimator_ : SparseKernelAUC
         The model fitted to all rows, with its scores lowered so that 0 has a probability of 0.5.
         This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``, ``path_`` and so
@@ -181,7 +180,7 @@ class SparseKernelAUCCV(PathClassifier):
         Number of folds.
     calibrator_ : object
         Maps scores to probabilities: a logistic function, or isotonic regression if both classes
-        have at least 1,000 rows.
+        have at least 1,000 rows in the folds that all averaged models were tried on.
     balanced_threshold_ : float
         The probability at which the shares of positive and of negative training rows that are
         predicted correctly are equal in weight, as in `SparseKernelAUC`. Use it with
@@ -201,9 +200,10 @@ class SparseKernelAUCCV(PathClassifier):
     its mean is better by more than one standard error of the difference, fold by fold, or by two
     for ridges and models without a linear term. Models have half of the centres in this comparison.
     If they are better than models of a quarter, the best setting is then tried in full size. Models
-    with centres of other shapes are fitted last. A model that is behind the best one by a tenth of
-    1 - AUC has 1/e of its weight in the average. Their sum is approximated on the training rows by
-    least squares. Centres are added until 0.1% of its variance is left.
+    with centres of other shapes are scored last, on the first two folds unless the rarer class has
+    fewer than 300 rows. A model that is behind the best one by a tenth of 1 - AUC has 1/e of its
+    weight in the average. The sum of the models is approximated on the training rows by least
+    squares: centres are added until 0.2% of its variance is left, and then moved.
 
     Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
     centres on samples of 32,000 rows instead of 4,000, with twice as many steps, and has the mean C
@@ -445,37 +445,47 @@ class SparseKernelAUCCV(PathClassifier):
 
         Fits that ``hurry`` have the parameters that were tried on the folds.
         """
-        factors: Factors = {decision.setting: {None: 1.0}} if average is None else average.factors
+        factors = _alone(decision.setting) if average is None else average.factors
         self.best_score_, self.size_choices_ = decision.score, decision.sizes
         self.cv_results_ = log.scores.as_results(len(search.folds))
         self.n_splits_, self.classes_ = len(search.folds), rows.classes
         self.ensemble_: list[dict] = []
         first = next(iter(factors))
         paths: dict[Setting, Path] = {}
-        for setting, by_c in factors.items():
-            if hurries:
-                changes = {"n_basis": min(setting.n_basis, self.n_basis)}
-            else:
-                changes = self._last_changes(search, setting, log.scores)
-            parameters = replace(search.base, **{**setting.parameters(), **changes})
-            plan, mapped = make_plan(parameters, rows)
-            if setting == first:
-                self._describe(setting, plan, search)
-            Cs = [C for C in by_c if C is not None]
-            try:
-                paths[setting] = self._last_path(mapped, plan, Cs, search.seed, log)
-            except FitInterruptedError as interrupt:
-                path = paths.get(first, interrupt.path).up_to(self.n_basis)
-                self._keep(path, {first: {None: 1.0}}, search, log)
-                raise FitInterruptedError(path) from interrupt
-        if len(paths) == 1 and paths[first].size <= self.n_basis:
-            path = averaged_path(paths[first], factors[first], rows)
-        else:
-            random_state = check_random_state(search.seed)
-            path = joined_path(paths, factors, mapped, self.n_basis, random_state)
+        plans: dict[Setting, Plan] = {}
+        try:
+            for setting, by_c in factors.items():
+                changes = {} if hurries else self._last_changes(search, setting, log.scores)
+                parameters = replace(search.base, **{**setting.parameters(), **changes})
+                plans[setting], mapped = make_plan(parameters, rows)
+                log.begin_refit(setting)
+                Cs = [C for C in by_c if C is not None]
+                paths[setting] = self._last_path(mapped, plans[setting], Cs, search.seed, log)
+            path = None
+            if len(paths) > 1:
+                random_state = check_random_state(search.seed)
+                path = joined_path(paths, factors, mapped, self.n_basis, random_state)
+            if path is None and len(paths) > 1:
+                # So few centres cannot hold the average.
+                first = decision.setting if decision.setting in paths else first
+                are_few = min(class_counts(rows)) < FEW_OF_CLASS
+                average = average_of(search, first, [], log.scores, are_few=are_few)
+                factors = _alone(first) if average is None else average.factors
+            if path is None:
+                path = averaged_path(paths[first], factors[first], rows)
+        except KeyboardInterrupt as interrupt:
+            reached: Path | None = paths.get(first, getattr(interrupt, "path", None))
+            if reached is None:
+                raise
+            self._describe(first, plans[first], search)
+            self.best_score_ = float(search.metric_by_fold(_alone(first), log.scores).mean())
+            self._keep(reached, _alone(first), search, log)
+            raise FitInterruptedError(reached) from interrupt
+        self._describe(first, plans[first], search)
         if average is not None:
             self.ensemble_, self.best_score_ = average.description(), average.corrected
-            self.size_choices_["best"]["mean_test_score"] = average.mean
+            best = {"params": first.parameters(), "mean_test_score": average.mean}
+            self.size_choices_ = {**decision.sizes, "best": best}
         self._keep(path, factors, search, log)
         return path
 
@@ -483,8 +493,6 @@ class SparseKernelAUCCV(PathClassifier):
         """Set the attributes that tell of the parameters and the rows."""
         parameters = plan.parameters
         self.best_params_ = {name: getattr(parameters, name) for name in setting.parameters()}
-        # Models that are averaged can be larger than what is asked for.
-        self.best_params_["n_basis"] = min(setting.n_basis, self.n_basis)
         self.feature_spread_ = plan.spread
         scaling = getattr(plan.feature_map, "by_feature", None)
         self.background_ = summarise(search.rows, scaling)
@@ -565,6 +573,11 @@ class SparseKernelAUCCV(PathClassifier):
         base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol, **limits)
         base.check()
         return base
+
+
+def _alone(setting: Setting) -> Factors:
+    """Return the factors of a setting with the C of its fit."""
+    return {setting: {None: 1.0}}
 
 
 def _gains_by_threads(rows: TrainingData) -> bool:

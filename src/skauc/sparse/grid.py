@@ -88,9 +88,6 @@ AVERAGED = ("round", "local", "additive")
 AVERAGED_IF_FEW = ("round", "additive")
 # Rows of the rarer class that averages of shapes need.
 ENOUGH_TO_AVERAGE = 20
-# Models that are averaged have up to so many centres, even if fewer are asked for: an approximation
-# of larger models is better than smaller ones.
-LEAST_FITTED = 64
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 128
 # Multiples of gamma="scale" that are tried without a linear term.
@@ -158,7 +155,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         linear_term=is_auto(search.linear_term) or bool(search.linear_term),
         refine=n_steps(search.refine, "rbf", shapes[0]),
         C=C,
-        n_basis=max(search.n_basis, LEAST_FITTED) if averaged else search.n_basis,
+        n_basis=search.n_basis,
         rotate=rotations[0],
         shapes=shapes[0],
     )

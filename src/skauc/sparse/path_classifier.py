@@ -76,8 +76,9 @@ class PathClassifier(CallbackMixin, RankingClassifier):
         the model of a fit of that size. Otherwise it is a model on the way to the larger one: its
         centres were refined by half as many steps, and its coefficients were fitted to a sample if
         there are many rows. A fit with this ``n_basis`` takes less time than the larger fit and
-        gives a better model, so use `truncate` to see what a size costs. The repr of the copy
-        names the size that it was truncated from.
+        gives a better model, so use `truncate` to see what a size costs. Smaller models of an
+        average of several fits approximate this average. The repr of the copy names the size that
+        it was truncated from.
 
         Parameters
         ----------

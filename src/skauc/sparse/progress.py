@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from skauc.base import Reporter, fitted_attributes
 from skauc.sparse.scores import NO_SCORES, Scores
 from skauc.sparse.scoring import Job
+from skauc.sparse.settings import Setting
 from skauc.sparse.state import DescentStep, Path
 
 # Seconds between two lines about the steps of refinements.
@@ -177,6 +178,11 @@ class SearchLog:
     def hurry(self, seconds: float) -> None:
         """End the last fit some seconds after its first centre, as an interrupt does."""
         self._deadline = Deadline(seconds)
+
+    def begin_refit(self, setting: Setting) -> None:
+        """Tell that a setting is fitted to all rows."""
+        self._printer.line(f"fit to all rows: {setting}")
+        self._path_printer = PathPrinter(self._printer.name, self._printer.verbose)
 
     def watch_refit(self, path: Path) -> bool:
         """Tell of one more centre of the last fit; never stop it before the deadline."""

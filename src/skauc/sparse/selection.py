@@ -200,10 +200,12 @@ def _make_pool(shapes: str, draw: Draw, ridges: RidgeDraw | None) -> DrawPool:
         return candidates.joined(ridges.best(objective, basis, point))
 
     def ridges_alone(objective: Objective, basis: Basis, point: Point) -> Candidates | None:
-        found = ridges.best(objective, basis, point)
-        if not len(found) and not len(basis):
-            return rows(objective, basis, point)  # features that do not vary have no ridges
-        return found or None
+        for _ in range(_MOST_DRAWS):
+            found = ridges.best(objective, basis, point)
+            if len(found):
+                return found
+        # Features that do not vary have no ridges.
+        return None if len(basis) else rows(objective, basis, point)
 
     return ridges_alone if shapes == "additive" else rows_and_ridges
 

@@ -62,9 +62,10 @@ class Shape:
                 rounded[:, columns] = np.round(self.centres[:, columns], places)
             single = rounded.astype(np.float32).astype(np.float64)
         if metric is not None:
-            # Scales that are too small for single precision stay as they are.
-            shorter = metric.astype(np.float32).astype(np.float64)
-            metric = np.where(shorter == 0, metric, shorter)
+            # Scales that are too small or too large for single precision stay as they are.
+            with quiet_overflow():
+                shorter = metric.astype(np.float32).astype(np.float64)
+            metric = np.where((shorter == 0) | np.isinf(shorter), metric, shorter)
         for centres in (single, rounded):
             if np.all(np.abs(centres - self.centres) <= grain):
                 return Shape(centres, self.scales, metric)

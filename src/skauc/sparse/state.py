@@ -53,10 +53,6 @@ class Path:
         records = (replace(record, model=models[record.n_basis]) for record in self.records)
         return replace(self, models=models, records=tuple(records))
 
-    def up_to(self, n_basis: int) -> Path:
-        """Return the path that keeps the largest model with at most so many centres."""
-        return replace(self, size=max(size for size in self.models if size <= n_basis))
-
     def lowered(self, by: float) -> Path:
         """Return the path with lower scores."""
         models = {n: replace(m, intercept=m.intercept - by) for n, m in self.models.items()}
