@@ -172,7 +172,7 @@ def joined_path(
     models = [_sum_of_cs(paths[setting], by_c) for setting, by_c in factors.items()]
     total = joined(models)
     smaller = share_centres(compressed(total, rows, n_most, random_state))
-    if not is_close(smaller[max(smaller)], total, rows):
+    if not is_close(smaller[max(smaller)], total, rows, random_state):
         return None
     all_scores = scores_of_models([replace(m, scaling=None) for m in smaller.values()], rows.X)
     last = [path.records[-1] for path in paths.values()]

@@ -89,9 +89,14 @@ def compressed(
     }
 
 
-def is_close(model: Model, total: Model, rows: TrainingData) -> bool:
-    """Return whether a model leaves little of the variance of the scores of another one."""
-    points = Points.of(total, rows, np.random.RandomState(0))
+def is_close(
+    model: Model, total: Model, rows: TrainingData, random_state: np.random.RandomState
+) -> bool:
+    """Return whether a model leaves little of the variance of the scores of another one.
+
+    It is compared on other points than those that it was fitted to, if there are few rows.
+    """
+    points = Points.of(total, rows, random_state)
     return points.error(model) <= MOST_LEFT * points.variance
 
 

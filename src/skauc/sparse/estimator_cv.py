@@ -477,16 +477,16 @@ class SparseKernelAUCCV(PathClassifier):
             reached: Path | None = paths.get(first, getattr(interrupt, "path", None))
             if reached is None:
                 raise
-            self._describe(first, plans[first], search)
             self.best_score_ = float(search.metric_by_fold(_alone(first), log.scores).mean())
-            self._keep(reached, _alone(first), search, log)
+            self._describe(first, plans[first], search)
+            self._keep(reached, _alone(first), plans[first], search, log)
             raise FitInterruptedError(reached) from interrupt
         self._describe(first, plans[first], search)
         if average is not None:
             self.ensemble_, self.best_score_ = average.description(), average.corrected
             best = {"params": first.parameters(), "mean_test_score": average.mean}
             self.size_choices_ = {**decision.sizes, "best": best}
-        self._keep(path, factors, search, log)
+        self._keep(path, factors, plans[first], search, log)
         return path
 
     def _describe(self, setting: Setting, plan: Plan, search: Search) -> None:
@@ -496,7 +496,6 @@ class SparseKernelAUCCV(PathClassifier):
         self.feature_spread_ = plan.spread
         scaling = getattr(plan.feature_map, "by_feature", None)
         self.background_ = summarise(search.rows, scaling)
-        self._last_selection = parameters.selection
 
     def _last_path(
         self, rows: TrainingData, plan: Plan, Cs: list[float], seed: int, log: SearchLog
@@ -537,7 +536,9 @@ class SparseKernelAUCCV(PathClassifier):
             changes["refine"] = n_steps
         return changes
 
-    def _keep(self, path: Path, factors: Factors, search: Search, log: SearchLog) -> None:
+    def _keep(
+        self, path: Path, factors: Factors, plan: Plan, search: Search, log: SearchLog
+    ) -> None:
         """Set the attributes of the model, here and in ``best_estimator_``."""
         calibrator = calibrate(*search.tested(factors, log.scores))
         # A score of 0 is to have a probability of 0.5.
@@ -546,7 +547,7 @@ class SparseKernelAUCCV(PathClassifier):
         self.balanced_threshold_ = float(calibrator.predict(np.zeros(1))[0])
         self.__dict__.update(path.attributes())
         best = SparseKernelAUC(
-            **{**self._shared(), "selection": self.__dict__.pop("_last_selection")},
+            **{**self._shared(), "selection": plan.parameters.selection},
             engine=self.engine,
             n_jobs=self.n_jobs,
             random_state=search.seed,
