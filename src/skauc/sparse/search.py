@@ -384,7 +384,7 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
         if n_structures
         else 0,
         "size": 0 if search.usual.n_basis == grid.n_basis else n_folds,
-        "shapes": len(grid.members(search.usual)) * n_first,
+        "shapes": len(grid.members(search.usual)) * n_folds,
     }
     return {stage: n_jobs for stage, n_jobs in expected.items() if n_jobs}
 
