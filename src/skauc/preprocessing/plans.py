@@ -12,8 +12,10 @@ from skauc.preprocessing.optional import import_pandas
 
 # Levels and words in fewer rows than this are ignored.
 FEWEST_ROWS = 5
-# A column with more levels than this is encoded by the target.
-MOST_ONE_HOT = 30
+# A column with more levels than this is encoded by the target, unless there are so many rows for
+# each level. No column has more numbers than the second one.
+MOST_ONE_HOT, MOST_ONE_HOT_IF_MANY_ROWS = 30, 100
+ROWS_PER_LEVEL = 1_000
 # The number of levels, the most frequent ones, that an encoding by the target keeps.
 MOST_LEVELS = 1000
 MOST_WORDS = 50
@@ -124,8 +126,9 @@ def _choose_plan(
     levels = counts.index[counts >= FEWEST_ROWS].to_numpy(dtype=object)
     if len(levels) == 0:
         return f"has no level in {FEWEST_ROWS} rows"
-    if len(levels) <= MOST_ONE_HOT or not has_target:
-        return ColumnPlan("levels", np.sort(levels[:MOST_ONE_HOT]))
+    most = np.clip(len(values) // ROWS_PER_LEVEL, MOST_ONE_HOT, MOST_ONE_HOT_IF_MANY_ROWS)
+    if len(levels) <= most or not has_target:
+        return ColumnPlan("levels", np.sort(levels[:most]))
     return ColumnPlan("target", np.sort(levels[:MOST_LEVELS]))
 
 

@@ -45,7 +45,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
       jump from one value to the next, a second number has the log odds in up to 128 intervals,
       cross-fitted while training. This needs 200 rows of each class.
     - Categories become one number per level. If there are more than 30 levels, they become the
-      mean of the target, cross-fitted while training.
+      mean of the target, cross-fitted while training, unless there are 1,000 rows for each level
+      and at most 100 levels.
     - Dates become days and the phases of the day, the week and the year.
     - Text becomes the presence of its most frequent words.
     - Columns of numbers, truth values or dates with gaps get an indicator of missing values.
