@@ -1,5 +1,6 @@
 """Averages of the coefficients for several Cs, and of models of several shapes, as one model."""
 
+import threading
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +17,7 @@ from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import InvalidParameterError
 from skauc.report import make_report_content, render_report
-from skauc.sparse import estimator_cv
+from skauc.sparse import last_fits
 from skauc.sparse.averaging import N_NEAR, average_of, averaged_path, joined_path, shares
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
@@ -117,13 +118,13 @@ def test_other_cs_for_sparse_rows():
     assert_allclose(path.by_c[5.0].scores(rows), dense.by_c[5.0].scores(rows.toarray()), atol=1e-8)
 
 
-def make_search():
+def make_search(usual=SETTING, *, are_few=False):
     """A search with three folds of 20 rows each, whose metric is always 0.85."""
     unused = dict.fromkeys(("base", "seed", "n_jobs", "n_kept", "watch", "expect"))
     positive, weights = np.arange(60) % 2 == 0, np.linspace(0.1, 1, 60)
     rows = TrainingData(np.zeros((60, 1)), positive, weights, np.array([0, 1]))
     folds = [RowFold(np.arange(60), 20 * fold + np.arange(20)) for fold in range(3)]
-    more = {"rows": rows, "folds": folds, "usual": SETTING, "near": no_others}
+    more = {"rows": rows, "are_few": are_few, "folds": folds, "usual": usual, "near": no_others}
     return Search(**unused, **more, metric=lambda *_: 0.85)
 
 
@@ -167,14 +168,14 @@ def test_the_choice_of_another_structure_is_corrected_for():
     scores = found_on_folds((0.78,) * 3, (0.8,) * 3)
     usual = {fold: Found(auc, np.zeros(20), 1.0) for fold, auc in enumerate((0.95, 0.5, 0.5))}
     scores = Scores({other: scores.by_setting[SETTING], SETTING: usual})
-    found = average_of(make_search(), other, [], scores, are_few=True)
+    found = average_of(make_search(are_few=True), other, [], scores)
     assert found.mean == pytest.approx(0.85)
     assert found.corrected == pytest.approx(0.85 - 0.1 / 3)
 
 
 def test_weights_fall_with_the_distance_from_the_best():
     good, best, bad = (0.78,) * 3, (0.8,) * 3, (0.7,) * 3
-    found = average_of(make_search(), SETTING, [], found_on_folds(good, best, bad), are_few=True)
+    found = average_of(make_search(are_few=True), SETTING, [], found_on_folds(good, best, bad))
     assert list(found.factors[SETTING]) == [LADDER[1], LADDER[0]]
     assert found.weights == {SETTING: 1.0}
     assert found.mean == found.corrected == pytest.approx(0.85)
@@ -187,11 +188,11 @@ def test_weights_fall_with_the_distance_from_the_best():
 
 def test_with_many_rows_only_a_clearly_better_c_is_used():
     scores = found_on_folds((0.78,) * 3, (0.81, 0.82, 0.83))
-    found = average_of(make_search(), SETTING, [], scores, are_few=False)
+    found = average_of(make_search(), SETTING, [], scores)
     assert found.factors == {SETTING: {LADDER[1]: 1.0}}
     level = found_on_folds((0.8,) * 3)
-    assert average_of(make_search(), SETTING, [], level, are_few=False) is None
-    assert average_of(make_search(), SETTING, [], found_on_folds(), are_few=True) is None
+    assert average_of(make_search(), SETTING, [], level) is None
+    assert average_of(make_search(are_few=True), SETTING, [], found_on_folds()) is None
 
 
 def test_cs_of_constant_scores_have_no_share():
@@ -391,7 +392,7 @@ def found_for(aucs):
 def test_models_of_other_shapes_are_weighted_by_their_scores():
     local, ridge = replace(ROUND, shapes="local"), replace(ROUND, shapes="ridge")
     scores = found_for({ROUND: 0.80, local: 0.82, ridge: 0.70})
-    found = average_of(make_search(), ROUND, [local, ridge], scores, are_few=False)
+    found = average_of(make_search(ROUND), ROUND, [local, ridge], scores)
     # Ridges are too far behind. The best one comes first and gives the spread, twice the other one.
     assert list(found.factors) == list(found.weights) == [local, ROUND]
     weight = np.exp(-0.02 / (DECAY * 0.18))
@@ -407,7 +408,7 @@ def test_settings_are_compared_on_their_common_folds():
     scores = found_for({ROUND: 0.80, local: 0.80})
     scores.by_setting[ROUND][2] = replace(scores.by_setting[ROUND][2], metric=0.90)
     del scores.by_setting[local][2]
-    found = average_of(make_search(), ROUND, [local], scores, are_few=False)
+    found = average_of(make_search(ROUND), ROUND, [local], scores)
     assert found.weights == {ROUND: 0.5, local: 0.5}
     assert 1 - found.mean == pytest.approx(0.15 / 0.2 * (0.2 - 0.1 / 3))
     assert found.corrected == pytest.approx(found.mean)
@@ -504,7 +505,7 @@ def test_few_centres_that_cannot_hold_the_average_are_those_of_one_model(team, m
 @pytest.mark.parametrize("where", ["fit_path", "joined_path"])
 def test_an_interrupt_after_the_first_of_the_last_fits_keeps_it(monkeypatch, where):
     """The fit, or the approximation of the average, is interrupted before it has found anything."""
-    original, calls = getattr(estimator_cv, where), []
+    original, calls = getattr(last_fits, where), []
 
     def interrupted(*arguments, **keywords):
         calls.append(where)
@@ -512,7 +513,7 @@ def test_an_interrupt_after_the_first_of_the_last_fits_keeps_it(monkeypatch, whe
             raise KeyboardInterrupt
         return original(*arguments, **keywords)
 
-    monkeypatch.setattr(estimator_cv, where, interrupted)
+    monkeypatch.setattr(last_fits, where, interrupted)
     model = SparseKernelAUCCV(**MORE, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(MORE_X, MORE_Y)
@@ -527,6 +528,41 @@ def test_no_mean_is_above_one():
     scores = found_for({ROUND: 0.98, local: 0.98})
     scores.by_setting[ROUND][2] = replace(scores.by_setting[ROUND][2], metric=1.0)
     del scores.by_setting[local][2]
-    search = replace(make_search(), metric=lambda *_: 1.0)
-    found = average_of(search, ROUND, [local], scores, are_few=False)
+    search = replace(make_search(ROUND), metric=lambda *_: 1.0)
+    found = average_of(search, ROUND, [local], scores)
     assert found.mean == found.corrected == 1.0
+
+
+# Fits to 1,000 rows and more run at the same time.
+MANY_X, MANY_Y = make_classification(1_100, 5, flip_y=0.2, class_sep=0.5, random_state=3)
+
+
+def test_last_fits_that_run_at_the_same_time_give_the_same_model():
+    one, two = (
+        SparseKernelAUCCV(**MORE, n_jobs=n_jobs, random_state=0).fit(MANY_X, MANY_Y)
+        for n_jobs in (1, 2)
+    )
+    assert len(one.ensemble_) > 1
+    assert one.ensemble_ == two.ensemble_
+    assert_array_equal(one.decision_function(MANY_X), two.decision_function(MANY_X))
+
+
+def test_an_interrupt_ends_all_last_fits_and_keeps_a_model(monkeypatch):
+    """One of the fits is interrupted; the other one ends at its next centre or step."""
+    running, at_once, original = [], threading.Barrier(2, timeout=60), last_fits.fit_path
+
+    def interrupted(*arguments, **keywords):
+        at_once.wait()
+        running.append(1)
+        if len(running) == 1:
+            raise KeyboardInterrupt
+        return original(*arguments, **keywords)
+
+    monkeypatch.setattr(last_fits, "fit_path", interrupted)
+    model = SparseKernelAUCCV(**MORE, n_jobs=2, random_state=0)
+    n_before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(MANY_X, MANY_Y)
+    assert threading.active_count() == n_before
+    assert model.ensemble_ == []
+    assert model.score(MANY_X, MANY_Y) > 0.6

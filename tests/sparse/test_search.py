@@ -13,7 +13,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.sparse.decision import best_size, make_decision, smallest
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
-from skauc.sparse.scores import Scores, best_mean, corrected_mean
+from skauc.sparse.scores import Scores, corrected_mean
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import no_others, score_job
 from skauc.sparse.search import Search
@@ -86,15 +86,16 @@ def test_scores_are_values():
     assert Scores({}).best_so_far() is None
 
 
-def make_search(usual, n_folds=2, n_repeats=1):
+def make_search(usual, n_folds=2, n_repeats=1, are_few=True):
     """A search with folds of one row each, every one of them ``n_repeats`` times."""
-    unused = dict.fromkeys(("base", "rows", "seed", "n_jobs", "n_kept", "metric"))
+    unused = dict.fromkeys(("base", "rows", "seed", "n_jobs", "n_kept", "metric", "watch"))
     folds = [RowFold(None, np.array([row])) for row in range(n_folds)] * n_repeats
-    return Search(**unused, folds=folds, usual=usual, near=no_others, watch=None, expect=None)
+    known = {"folds": folds, "usual": usual, "are_few": are_few, "near": no_others}
+    return Search(**unused, **known, expect=None)
 
 
-def on_two_folds(aucs):
-    """Scores of settings with their AUCs on two folds."""
+def on_folds(aucs):
+    """Scores of settings with their AUCs on the first folds."""
     return Scores(
         {
             setting: {fold: Found(auc, np.zeros(3), 1.0) for fold, auc in enumerate(each)}
@@ -109,7 +110,7 @@ def test_another_setting_must_be_better_by_a_standard_error(aucs, is_better):
     usual = Setting("normal", 1.0, False, 0, "auto", 8)
     other = replace(usual, scaling=None)
     luckiest_size = usual.of_size(4)
-    scores = on_two_folds({usual: (0.9, 0.9), luckiest_size: (1.0, 1.0), other: aucs})
+    scores = on_folds({usual: (0.9, 0.9), luckiest_size: (1.0, 1.0), other: aucs})
     search = make_search(usual)
     assert search.best(scores) == (other if is_better else usual)
     decision = make_decision(search, scores, "best")
@@ -126,20 +127,20 @@ def test_another_kind_of_model_must_be_better_by_two_standard_errors(change, auc
     """The mean difference is .03, with a standard error of .02 or .01."""
     usual = Setting("normal", 1.0, True, 0, "auto", 8)
     other = replace(usual, **change)
-    scores = on_two_folds({usual: (0.9, 0.9), other: aucs})
+    scores = on_folds({usual: (0.9, 0.9), other: aucs})
     assert make_search(usual).best(scores) == (other if is_better else usual)
 
 
 def test_of_two_better_settings_the_less_noisy_one_is_chosen():
     usual = Setting("normal", 1.0, True, 0, "auto", 8)
     steady, noisy = replace(usual, scaling=None), replace(usual, gamma=2.0)
-    scores = on_two_folds({usual: (0.9, 0.9), steady: (0.92, 0.92), noisy: (0.9, 0.96)})
+    scores = on_folds({usual: (0.9, 0.9), steady: (0.92, 0.92), noisy: (0.9, 0.96)})
     assert make_search(usual).best(scores) == steady
 
 
 def test_a_setting_on_fewer_folds_is_not_chosen():
     usual = Setting("normal", 1.0, False, 0, "auto", 8)
-    scores = on_two_folds({usual: (0.9, 0.9), replace(usual, scaling=None): (1.0,)})
+    scores = on_folds({usual: (0.9, 0.9), replace(usual, scaling=None): (1.0,)})
     assert make_search(usual).best(scores) == usual
 
 
@@ -229,9 +230,13 @@ def test_verbose_prints_a_line_per_retraining(capsys, refine, sizes):
 # -- the choice -------------------------------------------------------------------------------
 
 
+def of_size(n_basis):
+    return Setting(None, 1.0, False, 0, 1.0, n_basis)
+
+
 def make_scores(by_size):
     """Scores of settings that differ in their size."""
-    return {Setting(None, 1.0, False, 0, 1.0, n): np.array(auc) for n, auc in by_size.items()}
+    return on_folds({of_size(n_basis): aucs for n_basis, aucs in by_size.items()})
 
 
 def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss():
@@ -241,8 +246,7 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
     beyond_noise = {4: [0.896, 0.896, 0.896], 8: best}
     beyond_the_loss = {4: [0.88, 0.9, 0.9], 8: best}
     for by_size, expected in ((within_noise, 4), (beyond_noise, 8), (beyond_the_loss, 8)):
-        assert smallest(make_search(None, 3), make_scores(by_size)).n_basis == expected
-        assert best_mean(make_scores(by_size)).n_basis == 8
+        assert smallest(make_search(of_size(8), 3), make_scores(by_size)).n_basis == expected
 
 
 @pytest.mark.parametrize(
@@ -252,9 +256,34 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
 def test_the_best_size_is_the_usual_one_if_it_loses_little(largest, expected):
     """The usual size loses more than noise twice, next to nothing, and a seventh of the loss."""
     scores = make_scores({4: [0.95] * 2, 8: [0.85] * 2, 11: [0.95] * 2, 16: largest})
-    search = make_search(Setting(None, 1.0, False, 0, 1.0, 8))
+    search = make_search(of_size(8))
     assert best_size(search, scores).n_basis == expected
     assert best_size(search, make_scores({4: [0.8] * 2, 8: [0.7] * 2})).n_basis == 8
+
+
+@pytest.mark.parametrize(("largest", "expected"), [((0.9, 0.9), 16), ((0.7, 0.9), 8)])
+def test_with_many_rows_the_largest_size_needs_the_first_folds_only(largest, expected):
+    scores = make_scores({4: [0.7] * 5, 8: [0.8, 0.8, 0.7, 0.7, 0.7], 16: largest})
+    search = make_search(of_size(8), 5, are_few=False)
+    decision = make_decision(search, scores, "best")
+    assert decision.setting.n_basis == expected
+    assert make_decision(search, scores, "small").setting.n_basis == expected
+    # The first folds are easier by 0.06.
+    assert decision.score == pytest.approx(0.84 if expected == 16 else 0.74)
+    with_all_folds = make_search(of_size(8), 5)
+    assert make_decision(with_all_folds, scores, "best").setting.n_basis == 8
+
+
+def test_means_over_some_folds_are_made_comparable():
+    usual = of_size(8)
+    search, scores = make_search(usual, 4), make_scores({8: [0.8, 0.8, 0.9, 0.9]})
+    # The other folds have half of the loss.
+    assert search.level(0.9, [0, 1], scores) == pytest.approx(0.9 + 0.1 * 0.05 / 0.2)
+    assert search.level(1.0, [0, 1], scores) == 1.0
+    assert search.level(0.9, [2, 3], scores) == pytest.approx(0.85)
+    assert search.level(0.9, range(4), scores) == 0.9
+    # Folds that the usual setting does not know tell nothing.
+    assert search.level(0.9, [0, 5], scores) == 0.9
 
 
 def test_folds_that_are_drawn_again_add_nothing_to_the_standard_error():
@@ -269,11 +298,9 @@ def test_folds_that_are_drawn_again_add_nothing_to_the_standard_error():
 
 
 def test_the_score_is_corrected_by_what_the_best_of_each_fold_gains():
-    scores = make_scores({4: [0.8, 0.6], 8: [0.7, 0.9]})
-    chosen = best_mean(scores)
-    assert chosen.n_basis == 8
-    assert corrected_mean(scores.values(), scores[chosen]) == pytest.approx(0.8 - 0.05)
-    assert corrected_mean([], scores[chosen]) == pytest.approx(0.8)
+    scores = {4: np.array([0.8, 0.6]), 8: np.array([0.7, 0.9])}
+    assert corrected_mean(scores.values(), scores[8]) == pytest.approx(0.8 - 0.05)
+    assert corrected_mean([], scores[8]) == pytest.approx(0.8)
     # With few rows the correction can be larger than the mean.
     assert corrected_mean([np.array([1.0, 1.0])], np.array([0.2, 0.4])) == 0.0
     # Scorers whose scores are negative keep them.
@@ -375,7 +402,8 @@ def test_shapes_that_are_averaged_are_tried_on_the_folds(n_rows, expected, n_fol
     ("parameters", "n_rows", "expected"),
     [
         ({}, 60, {(True, "normal"), (True, None), (False, "rank")}),
-        ({}, 700, {(True, "normal"), (True, None)}),
+        ({}, 700, {(True, "normal")}),
+        ({"effort": "thorough"}, 700, {(True, "normal"), (True, None), (True, "rank")}),
         ({"scaling": "clip"}, 60, {(True, "clip"), (False, "clip")}),
         ({"linear_term": False}, 60, {(False, "normal"), (False, None)}),
     ],

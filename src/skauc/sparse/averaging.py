@@ -63,19 +63,17 @@ class Average:
 
 
 def average_of(
-    search: Search, chosen: Setting, others: Sequence[Setting], scores: Scores, *, are_few: bool
+    search: Search, chosen: Setting, others: Sequence[Setting], scores: Scores
 ) -> Average | None:
     """Return the average of a setting with others, None if it is the setting alone with its own C.
 
-    Of several Cs the best one is used if it is clearly better, or their average if rows
-    ``are_few``. The others are compared on the folds that all of them were tried on.
+    Of several Cs the best one is used if it is clearly better, or their average if the rarer class
+    has few rows. The others are compared on the folds that all of them were tried on.
     """
     parts: dict[Setting, Factors] = {
-        setting: {setting: _factors_of_cs(search, setting, scores, are_few=are_few)}
-        for setting in (chosen, *others)
+        setting: {setting: _factors_of_cs(search, setting, scores)} for setting in (chosen, *others)
     }
-    alone = float(search.metric_by_fold(parts[chosen], scores).mean())
-    scores = scores.on_common_folds(parts)
+    on_all, scores = scores, scores.on_common_folds(parts)
     by_fold = {s: search.metric_by_fold(part, scores) for s, part in parts.items()}
     weights = fading_weights(by_fold)
     multiples = shares(search, parts, weights, scores) or {chosen: 1.0}
@@ -90,25 +88,19 @@ def average_of(
     is_usual = chosen.has_structure_of(search.usual)
     settings = {} if is_usual else scores.on_first(scores.n_most)
     competing = [*by_fold.values(), *scores.by_c(chosen).values(), *settings.values()]
-    mean, common = float(own.mean()), float(by_fold[chosen].mean())
-    # Some folds are easier than others. The same part of 1 - AUC is gained, so that none exceeds 1.
-    shift = alone - common
-    if shift > 0:
-        shift *= (1 - mean) / (1 - common)
+    folds = scores.by_setting[chosen]
     total = sum(weights[setting] for setting in factors)
     return Average(
         factors,
         weights={setting: weights[setting] / total for setting in factors},
-        mean=mean + shift,
-        corrected=corrected_mean(competing, own) + shift,
+        mean=search.level(float(own.mean()), folds, on_all),
+        corrected=search.level(corrected_mean(competing, own), folds, on_all),
     )
 
 
-def _factors_of_cs(
-    search: Search, setting: Setting, scores: Scores, *, are_few: bool
-) -> dict[float | None, float]:
+def _factors_of_cs(search: Search, setting: Setting, scores: Scores) -> dict[float | None, float]:
     """Return the factors of the Cs with the centres of a setting; None is the C of the fit."""
-    if are_few:
+    if search.are_few:
         weights = fading_weights(scores.by_c(setting))
         parts: dict[float, Factors] = {C: {setting: {C: 1.0}} for C in weights}
         factors = shares(search, parts, weights, scores)

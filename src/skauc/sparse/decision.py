@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from skauc.sparse.scores import Scores, best_mean, corrected_mean
+from skauc.sparse.scores import Scores, corrected_mean
 from skauc.sparse.search import Search, n_centres
 from skauc.sparse.settings import Setting
 
@@ -26,41 +24,43 @@ class Decision:
 
 def make_decision(search: Search, scores: Scores, size: str) -> Decision:
     """Return what was decided on the scores so far."""
-    by_setting = search.sizes(scores)
-    choices = {name: choice(search, by_setting) for name, choice in _CHOICES.items()}
+    tried = search.sizes(scores)
+    choices = {name: choice(search, tried) for name, choice in _CHOICES.items()}
     chosen = choices[size]
     is_usual = chosen.of_size(search.usual.n_basis) == search.usual
-    competing = [] if is_usual else list(scores.on_first(scores.n_most).values())
+    common = scores.on_common_folds((chosen,))
+    competing = [] if is_usual else list(common.on_first(common.n_most).values())
     sizes = {
         name: {
             "params": setting.parameters(),
-            "mean_test_score": float(by_setting[setting].mean()),
+            "mean_test_score": search.mean(setting, scores),
         }
         for name, setting in choices.items()
     }
-    return Decision(chosen, corrected_mean(competing, by_setting[chosen]), sizes)
+    corrected = corrected_mean(competing, scores.metric(chosen))
+    return Decision(chosen, search.level(corrected, scores.by_setting[chosen], scores), sizes)
 
 
-def best_size(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
+def best_size(search: Search, scores: Scores) -> Setting:
     """Return the setting of the usual size, or the largest one if the usual one loses more.
 
     The best of many sizes would be a matter of luck.
     """
-    largest = max(scores, key=n_centres)
-    usual = next((s for s in scores if s.n_basis == search.usual.n_basis), largest)
-    return usual if search.loses_little(scores[usual], scores[largest]) else largest
+    largest = max(scores.by_setting, key=n_centres)
+    is_usual = {s: s.n_basis == search.usual.n_basis for s in scores.by_setting}
+    usual = next((setting for setting in is_usual if is_usual[setting]), largest)
+    return usual if search.loses_little(usual, largest, scores) else largest
 
 
-def smallest(search: Search, scores: dict[Setting, np.ndarray]) -> Setting:
-    """Return the smallest setting that loses little."""
-    best = scores[best_mean(scores)]
-    good = {s: by for s, by in scores.items() if search.loses_little(by, best)}
-    n_basis = min(setting.n_basis for setting in good)
-    return best_mean({s: by for s, by in good.items() if s.n_basis == n_basis})
+def smallest(search: Search, scores: Scores) -> Setting:
+    """Return the smallest setting that loses little to the best size."""
+    best = best_size(search, scores)
+    good = [s for s in scores.by_setting if search.loses_little(s, best, scores)]
+    return min(good, key=n_centres)
 
 
 # What the parameter ``size`` means.
-_CHOICES: dict[str, Callable[[Search, dict[Setting, np.ndarray]], Setting]] = {
+_CHOICES: dict[str, Callable[[Search, Scores], Setting]] = {
     "best": best_size,
     "small": smallest,
 }

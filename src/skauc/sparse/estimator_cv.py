@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -18,19 +17,17 @@ from skauc.base import LazyArray, calibrate, fitting, with_callbacks
 from skauc.data.sampling import class_counts
 from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
-from skauc.engines import is_on_cluster, make_engine, read_training
+from skauc.engines import is_on_cluster, read_training
 from skauc.exceptions import FitInterruptedError
-from skauc.sparse.averaging import N_NEAR, Average, average_of, averaged_path, joined_path
+from skauc.sparse.averaging import N_NEAR, Average, average_of
 from skauc.sparse.decision import Decision, make_decision
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
 from skauc.sparse.grid import are_here, check_search, effort_of, is_auto, search_grid
-from skauc.sparse.path import fit_path
+from skauc.sparse.last_fits import LastFit, LastFits
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, Plan, as_selection, make_plan
+from skauc.sparse.plan import Parameters, as_selection
 from skauc.sparse.progress import SearchLog
-from skauc.sparse.sampling import MOST_REFINED_ROWS
-from skauc.sparse.scores import Scores
 from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import (
     FEW_OF_CLASS,
@@ -41,19 +38,12 @@ from skauc.sparse.search import (
     try_all_centres,
     try_shapes,
 )
-from skauc.sparse.settings import Factors, SearchGrid, Setting
-from skauc.sparse.stages import TryCs
+from skauc.sparse.settings import SearchGrid
 from skauc.sparse.state import Path
 from skauc.validation import check_groups
 
 # Seconds that the fit after an interrupt may take from its first centre on.
 LAST_SECONDS = 0.5
-# Rows and steps of the refinement of the last fit, if there are many rows. Tables with more than
-# 10,000 rows gain .002 to .01 of AUC by them, and one such fit costs no more than a few others.
-LAST_ROWS, TIMES_STEPS = 32_000, 2
-# If C is at least this large, the classes can be told apart, and more steps fit no noise: the last
-# fit of round centres takes this many times as many steps (docs/results/development.md).
-CLEAR_C, CLEAR_TIMES_STEPS = 5.0, 3
 
 
 def _has_probabilities(search: SparseKernelAUCCV) -> bool:
@@ -76,11 +66,11 @@ class SparseKernelAUCCV(PathClassifier):
         Values of C to try, all of them with the usual structure; the usual C is the middle one.
         None lets each fit estimate C. The next values of a ladder with a factor of five are tried
         with the centres of the fit. Fits with another C are tried if it is better with these
-        centres, and with the next larger C, further ones while they get better.
+        centres, and with the next larger C, further ones while they gain 1% of 1 - AUC.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
-        of numbers for several widths at once. None tries "scale" and, if both classes have at
-        least 300 rows, 0.3 times as much, otherwise 3 times as much without a linear term.
+        of numbers for several widths at once. None tries "scale" and, if the rarer class has
+        fewer than 300 rows, 3 times as much without a linear term.
     n_basis : int, default=64
         Largest number of centres. Where settings are compared, about half of it is used, 16 at
         least, unless more centres are better.
@@ -88,17 +78,17 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
         is tried, too, with ranks of dense features unless ``scaling`` is given.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
-        As in `SparseKernelAUC`; "auto" tries "normal" and None for dense rows, None for sparse
-        rows.
+        As in `SparseKernelAUC`; "auto" is "normal" for dense rows and None for sparse ones. If the
+        rarer class has fewer than 300 rows, None is tried for dense rows, too.
     rotate : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
-        so that axes take no more numbers than centres, unless ``refine`` is False. If the rarer
-        class has fewer than 300 rows, the axes are those of features without a scaling. Use False
-        if explanations must be exact.
+        As in `SparseKernelAUC`; "auto" is False, and tries True if the rarer class has fewer than
+        300 rows: for dense rows without a scaling, with up to ``n_basis`` features, so that axes
+        take no more numbers than centres, unless ``refine`` is False. Use False if explanations
+        must be exact.
     shapes : {"auto", "round", "local", "ridge", "additive"}, default="auto"
-        As in `SparseKernelAUC`; "auto" tries them for dense rows with up to 128 features. "local"
-        needs 200 rows of each class, and "ridge" 20; ridges are tried with few centres first. See
-        ``ensemble`` for what is averaged.
+        As in `SparseKernelAUC`; "auto" tries "local" and "ridge" for dense rows with up to 256
+        features, unless they are averaged (see ``ensemble``). "local" needs 200 rows of each class,
+        and "ridge" 20; ridges are tried with few centres first.
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
@@ -112,11 +102,12 @@ class SparseKernelAUCCV(PathClassifier):
         centres. If the rarer class has fewer than 300 rows, only round and additive models are
         averaged, and each is the average of the coefficients for the Cs around the best one. It
         needs size="best" and rows in memory. Shapes are averaged if the rows are dense and have up
-        to 128 features, the rarer class has at least 20 rows, ``selection`` has the rule
+        to 256 features, the rarer class has at least 20 rows, ``selection`` has the rule
         "orthogonal", neither ``shapes`` nor ``refine`` is given, and effort is not "quick".
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
-        "thorough" tries more widths and scalings, and keeps more of them for all folds.
+        "thorough" tries more widths, scalings and axes whatever the number of rows, and keeps more
+        of them for all folds.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best setting so far. Fits that are running
         then, and the last fits to all rows, are finished.
@@ -199,11 +190,13 @@ class SparseKernelAUCCV(PathClassifier):
     of a round on all folds unless they are behind. Another setting than the usual one is chosen if
     its mean is better by more than one standard error of the difference, fold by fold, or by two
     for ridges and models without a linear term. Models have half of the centres in this comparison.
-    If they are better than models of a quarter, the best setting is then tried in full size. Models
-    with centres of other shapes are scored last, on the first two folds unless the rarer class has
-    fewer than 300 rows. A model that is behind the best one by a tenth of 1 - AUC has 1/e of its
-    weight in the average. The sum of the models is approximated on the training rows by least
-    squares: centres are added until 0.2% of its variance is left, and then moved.
+    If they are better than models of a quarter, the best setting is then tried in full size, and
+    models with centres of other shapes are scored last. Both are tried on the first two folds only,
+    unless the rarer class has fewer than 300 rows. Means over these folds are shifted by what the
+    usual setting loses or gains on the others. A model that is behind the best one by a tenth of 1
+    - AUC has 1/e of its weight in the average. The sum of the models is approximated on the
+    training rows by least squares: centres are added until 0.2% of its variance is left, and then
+    moved.
 
     Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
     centres on samples of 32,000 rows instead of 4,000, with twice as many steps, and has the mean C
@@ -318,15 +311,17 @@ class SparseKernelAUCCV(PathClassifier):
             rows = read_training(self.engine, self, X, y, sample_weight)
             seed = _as_seed(self.random_state)
             counts = class_counts(rows)
-            effort = effort_of(self.effort, sum(counts))
+            effort = effort_of(self.effort, counts)
             groups = check_groups(groups, rows.n_rows)
-            folds = make_folds(rows, self.cv, groups, effort.n_folds, effort.n_repeats, seed)
+            n_repeats = effort.n_repeats(sum(counts))
+            folds = make_folds(rows, self.cv, groups, effort.n_folds, n_repeats, seed)
             grid = search_grid(self, base, rows)
             self._warn_if_unscaled(grid, rows)
             log = SearchLog(self)
             search = Search(
                 base=base,
                 rows=rows,
+                are_few=min(counts) < FEW_OF_CLASS,
                 folds=folds,
                 seed=seed,
                 n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
@@ -345,18 +340,17 @@ class SparseKernelAUCCV(PathClassifier):
                 decision = make_decision(search, scores, self.size)
                 chosen, average = decision.setting, None
                 if self.ensemble and self.size == "best" and are_here(rows):
-                    are_few = min(counts) < FEW_OF_CLASS
-                    n_folds = len(folds) if are_few else search.n_first
-                    others, scores = try_shapes(search, grid, chosen, n_folds, scores)
-                    average = average_of(search, chosen, others, scores, are_few=are_few)
+                    others, scores = try_shapes(search, grid, chosen, scores)
+                    average = average_of(search, chosen, others, scores)
             except KeyboardInterrupt as interrupt:
                 if log.scores.best_so_far() is None:
                     raise
                 log.hurry(LAST_SECONDS)
                 decision = make_decision(search, log.scores, self.size)
-                path = self._refit(search, search.few_rows(), decision, None, log, hurries=True)
+                few = self._last_fits(search, search.few_rows(), log, hurries=True)
+                path = self._refit(search, decision, None, few)
                 raise FitInterruptedError(path) from interrupt
-            self._refit(search, rows, decision, average, log)
+            self._refit(search, decision, average, self._last_fits(search, rows, log))
         return self
 
     @available_if(_has_probabilities)
@@ -431,123 +425,57 @@ class SparseKernelAUCCV(PathClassifier):
         if not rows.is_sparse:
             warn_if_unscaled(mean, spread, getattr(self, "feature_names_in_", None))
 
-    def _refit(
-        self,
-        search: Search,
-        rows: TrainingData,
-        decision: Decision,
-        average: Average | None,
-        log: SearchLog,
-        *,
-        hurries: bool = False,
-    ) -> Path:
-        """Fit what was decided, or all that is averaged; interrupted, keep the best model.
-
-        Fits that ``hurry`` have the parameters that were tried on the folds.
-        """
-        factors = _alone(decision.setting) if average is None else average.factors
-        self.best_score_, self.size_choices_ = decision.score, decision.sizes
-        self.cv_results_ = log.scores.as_results(len(search.folds))
-        self.n_splits_, self.classes_ = len(search.folds), rows.classes
-        self.ensemble_: list[dict] = []
-        first = next(iter(factors))
-        paths: dict[Setting, Path] = {}
-        plans: dict[Setting, Plan] = {}
-        try:
-            for setting, by_c in factors.items():
-                changes = {} if hurries else self._last_changes(search, setting, log.scores)
-                parameters = replace(search.base, **{**setting.parameters(), **changes})
-                plans[setting], mapped = make_plan(parameters, rows)
-                log.begin_refit(setting)
-                Cs = [C for C in by_c if C is not None]
-                paths[setting] = self._last_path(mapped, plans[setting], Cs, search.seed, log)
-            path = None
-            if len(paths) > 1:
-                random_state = check_random_state(search.seed)
-                path = joined_path(paths, factors, mapped, self.n_basis, random_state)
-            if path is None and len(paths) > 1:
-                # So few centres cannot hold the average.
-                first = decision.setting if decision.setting in paths else first
-                are_few = min(class_counts(rows)) < FEW_OF_CLASS
-                average = average_of(search, first, [], log.scores, are_few=are_few)
-                factors = _alone(first) if average is None else average.factors
-            if path is None:
-                path = averaged_path(paths[first], factors[first], rows)
-        except KeyboardInterrupt as interrupt:
-            reached: Path | None = paths.get(first, getattr(interrupt, "path", None))
-            if reached is None:
-                raise
-            self.best_score_ = float(search.metric_by_fold(_alone(first), log.scores).mean())
-            self._describe(first, plans[first], search)
-            self._keep(reached, _alone(first), plans[first], search, log)
-            raise FitInterruptedError(reached) from interrupt
-        self._describe(first, plans[first], search)
-        if average is not None:
-            self.ensemble_, self.best_score_ = average.description(), average.corrected
-            best = {"params": first.parameters(), "mean_test_score": average.mean}
-            self.size_choices_ = {**decision.sizes, "best": best}
-        self._keep(path, factors, plans[first], search, log)
-        return path
-
-    def _describe(self, setting: Setting, plan: Plan, search: Search) -> None:
-        """Set the attributes that tell of the parameters and the rows."""
-        parameters = plan.parameters
-        self.best_params_ = {name: getattr(parameters, name) for name in setting.parameters()}
-        self.feature_spread_ = plan.spread
-        scaling = getattr(plan.feature_map, "by_feature", None)
-        self.background_ = summarise(search.rows, scaling)
-
-    def _last_path(
-        self, rows: TrainingData, plan: Plan, Cs: list[float], seed: int, log: SearchLog
-    ) -> Path:
-        """Fit to all rows, and fit the coefficients once more for each of the Cs."""
-        return fit_path(
-            rows,
-            plan,
-            open_engine=partial(make_engine, n_jobs=self.n_jobs),
-            random_state=seed,
-            watch=log.watch_refit,
-            on_step=log.watch_step,
-            then=(TryCs(lambda C: Cs),),
+    def _last_fits(
+        self, search: Search, rows: TrainingData, log: SearchLog, *, hurries: bool = False
+    ) -> LastFits:
+        return LastFits(
+            search=search,
+            rows=rows,
+            n_basis=self.n_basis,
+            n_jobs=self.n_jobs,
+            log=log,
+            takes_more_steps=is_auto(self.refine),
+            hurries=hurries,
         )
 
-    def _last_changes(self, search: Search, setting: Setting, scores: Scores) -> dict[str, Any]:
-        """Return the parameters that the last fit of a setting changes.
+    def _refit(
+        self, search: Search, decision: Decision, average: Average | None, fits: LastFits
+    ) -> Path:
+        """Fit what was decided, or all that is averaged; interrupted, keep the best model."""
+        log = fits.log
+        self.best_score_, self.size_choices_ = decision.score, decision.sizes
+        self.cv_results_ = log.scores.as_results(len(search.folds))
+        self.n_splits_, self.classes_ = len(search.folds), search.rows.classes
+        self.ensemble_: list[dict] = []
+        last = fits.fit(decision, average)
+        if last.average is not None:
+            self.ensemble_, self.best_score_ = last.average.description(), last.average.corrected
+            best = {"params": last.setting.parameters(), "mean_test_score": last.average.mean}
+            self.size_choices_ = {**decision.sizes, "best": best}
+        elif last.setting != decision.setting:
+            # Of several models that were to be averaged, another one is used alone.
+            self.best_score_ = search.mean(last.setting, log.scores)
+        self._keep(last, search, log)
+        if last.interrupt is not None:
+            raise FitInterruptedError(last.path) from last.interrupt
+        return last.path
 
-        If there are many rows, it refines on more of them, and with more steps. C would be
-        estimated differently by that, so it has the one of the folds. If this C is large, round
-        centres take more steps, too, unless the rarer class has few rows. Estimates are large then
-        in any case.
-        """
-        selection, n_steps = search.base.selection, setting.refine
-        changes: dict[str, Any] = {}
-        if not n_steps:
-            return changes
-        C = search.estimated_c(setting, scores)
-        if selection.n_rows == "auto" and search.rows.n_rows > MOST_REFINED_ROWS:
-            changes["selection"] = replace(selection, n_rows=LAST_ROWS)
-            n_steps *= TIMES_STEPS
-            if is_auto(setting.C):
-                changes["C"] = float(f"{C:.2g}")
-        are_few = min(class_counts(search.rows)) < FEW_OF_CLASS
-        if C >= CLEAR_C and setting.shapes == "round" and not are_few:
-            n_steps *= CLEAR_TIMES_STEPS
-        if is_auto(self.refine) and n_steps > setting.refine:
-            changes["refine"] = n_steps
-        return changes
-
-    def _keep(
-        self, path: Path, factors: Factors, plan: Plan, search: Search, log: SearchLog
-    ) -> None:
+    def _keep(self, last: LastFit, search: Search, log: SearchLog) -> None:
         """Set the attributes of the model, here and in ``best_estimator_``."""
-        calibrator = calibrate(*search.tested(factors, log.scores))
+        parameters = last.plan.parameters
+        self.best_params_ = {name: getattr(parameters, name) for name in last.setting.parameters()}
+        self.feature_spread_ = last.plan.spread
+        self.background_ = summarise(
+            search.rows, getattr(last.plan.feature_map, "by_feature", None)
+        )
+        calibrator = calibrate(*search.tested(last.factors, log.scores))
         # A score of 0 is to have a probability of 0.5.
         middle = calibrator.middle
-        path, self.calibrator_ = path.lowered(middle), calibrator.lowered(middle)
+        path, self.calibrator_ = last.path.lowered(middle), calibrator.lowered(middle)
         self.balanced_threshold_ = float(calibrator.predict(np.zeros(1))[0])
         self.__dict__.update(path.attributes())
         best = SparseKernelAUC(
-            **{**self._shared(), "selection": plan.parameters.selection},
+            **{**self._shared(), "selection": parameters.selection},
             engine=self.engine,
             n_jobs=self.n_jobs,
             random_state=search.seed,
@@ -574,11 +502,6 @@ class SparseKernelAUCCV(PathClassifier):
         base = Parameters(n_basis=self.n_basis, selection=selection, tol=self.tol, **limits)
         base.check()
         return base
-
-
-def _alone(setting: Setting) -> Factors:
-    """Return the factors of a setting with the C of its fit."""
-    return {setting: {None: 1.0}}
 
 
 def _gains_by_threads(rows: TrainingData) -> bool:

@@ -40,46 +40,49 @@ if TYPE_CHECKING:
 class Effort:
     """How much a search tries.
 
-    ``gammas`` are multiples of gamma="scale"; only the first one is tried if the rarer class has
-    fewer than ``enough_for_gammas`` rows. ``changes`` tells whether other structures than the usual
-    one, and other Cs than the estimated one, are tried. ``rotations`` are the values of `rotate`.
-    ``n_kept`` settings of a round go on to all folds.
+    ``gammas`` are multiples of gamma="scale". ``changes`` tells whether other structures than the
+    usual one, and other Cs than the estimated one, are tried. ``rotations`` are the values of
+    `rotate`. ``n_kept`` settings of a round go on to all folds. Below ``few_rows`` rows the folds
+    are drawn twice: fits take little time then, and a single set of folds misleads.
     """
 
     gammas: tuple[float, ...] = (1.0,)
-    enough_for_gammas: int = 0
     scalings: tuple[str | None, ...] = ("normal",)
     rotations: tuple[bool, ...] = (False,)
     changes: bool = True
     n_folds: int = 5
-    n_repeats: int = 1
+    few_rows: int = 0
     n_kept: int = 1
+
+    def n_repeats(self, n_rows: int) -> int:
+        """Return how often the folds of so many rows are drawn."""
+        return 2 if n_rows < self.few_rows else 1
 
 
 # The Cs that may be tried beside the one that fits estimate.
 LADDER = (0.004, 0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5)
 
 _QUICK = Effort(changes=False, n_folds=3)
-_DEFAULT = Effort(
-    gammas=(1.0, 0.3),
-    enough_for_gammas=FEW_OF_CLASS,
-    scalings=("normal", None),
-    rotations=(False, True),
-    n_kept=2,
-)
-_THOROUGH = replace(
-    _DEFAULT,
+_DEFAULT = Effort(few_rows=600, n_kept=2)
+# Other scalings and axes gain nothing beside averages of shapes, except on few rows without noise.
+_DEFAULT_IF_FEW = replace(_DEFAULT, scalings=("normal", None), rotations=(False, True))
+_THOROUGH = Effort(
     gammas=(1.0, 0.1, 0.3, 3.0),
-    enough_for_gammas=0,
     scalings=("normal", None, "rank"),
+    rotations=(False, True),
+    few_rows=2_000,
     n_kept=4,
 )
-# The effort, and the number of rows below which folds are drawn twice: fits to few rows take little
-# time, and a single set of folds misleads.
-EFFORTS = {"quick": (_QUICK, 0), "default": (_DEFAULT, 600), "thorough": (_THOROUGH, 2_000)}
-# Rows of the rarer class from which on centres of other shapes are tried. On the development tables
-# with fewer, local centres gain nothing. Ridges are better on few tables and take long, so a small
-# model is tried first, and they need fewer rows (docs/results/development.md).
+# Each effort if the rarer class has few rows, and if it has more.
+EFFORTS = {
+    "quick": (_QUICK, _QUICK),
+    "default": (_DEFAULT_IF_FEW, _DEFAULT),
+    "thorough": (_THOROUGH, _THOROUGH),
+}
+# Rows of the rarer class from which on centres of other shapes are tried, unless they are averaged.
+# On the development tables with fewer, local centres gain nothing. Ridges are better on few tables
+# and take long, so a small model is tried first, and they need fewer rows
+# (docs/results/development.md).
 ENOUGH_FOR_SHAPES = {"local": 200, "ridge": 20}
 PROBED_SHAPE = "ridge"
 # Shapes whose models are averaged. If the rarer class has few rows, Cs are averaged as well, and
@@ -89,15 +92,15 @@ AVERAGED_IF_FEW = ("round", "additive")
 # Rows of the rarer class that averages of shapes need.
 ENOUGH_TO_AVERAGE = 20
 # Features up to which they are tried: each centre has as many numbers of its own.
-MOST_SHAPED_FEATURES = 128
+MOST_SHAPED_FEATURES = 256
 # Multiples of gamma="scale" that are tried without a linear term.
 NONLINEAR_GAMMAS = (1.0, 3.0)
 
 
-def effort_of(name: str, n_rows: int) -> Effort:
-    """Return how much a search of that effort tries on so many rows."""
-    effort, few_rows = EFFORTS[name]
-    return replace(effort, n_repeats=2 if n_rows < few_rows else 1)
+def effort_of(name: str, counts: tuple[int, int]) -> Effort:
+    """Return how much a search of that effort tries on so many rows of each class."""
+    if_few, if_more = EFFORTS[name]
+    return if_few if min(counts) < FEW_OF_CLASS else if_more
 
 
 def check_search(search: SparseKernelAUCCV) -> None:
@@ -140,7 +143,7 @@ def check_search(search: SparseKernelAUCCV) -> None:
 
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
-    effort = effort_of(search.effort, sum(class_counts(rows)))
+    effort = effort_of(search.effort, class_counts(rows))
     C, ladder = _first_and_other_cs(search, effort)
     scalings = _scalings(search.scaling, effort, rows)
     gammas = {
@@ -167,7 +170,8 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         is_plain = None in gammas and _are_few(rows)
         along = {"scaling": None, "gamma": gammas[None][0]} if is_plain else {}
         changes += [{"rotate": rotate, **along} for rotate in rotations[1:]]
-        changes += [_shape_change(search, each) for each in shapes[1:] if each != PROBED_SHAPE]
+        compared = [each for each in shapes[1:] if each not in (PROBED_SHAPE, *averaged)]
+        changes += [_shape_change(search, each) for each in compared]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
         changes += _without_linear_term(search, effort, rows)
     probed = [_shape_change(search, each) for each in shapes[1:] if each == PROBED_SHAPE]
@@ -220,7 +224,7 @@ def _without_linear_term(
     if not is_auto(search.scaling) or rows.is_sparse:
         return [{"linear_term": False}]
     changes: dict[str, Any] = {"linear_term": False, "scaling": "rank"}
-    effort = replace(effort, gammas=NONLINEAR_GAMMAS, enough_for_gammas=0)
+    effort = replace(effort, gammas=NONLINEAR_GAMMAS)
     given = None if search.gammas is None else search.gammas[:1]
     gammas = _resolved_gammas(given, effort, scale("rank", rows)[1])
     return [changes | {"gamma": gamma} for gamma in gammas]
@@ -287,5 +291,4 @@ def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float |
         resolved = [resolve_gammas(gamma, "rbf", rows) for gamma in gammas]
         return [tuple(map(float, g)) if len(g) > 1 else float(g[0]) for g in resolved]
     unit = float(resolve_gammas("scale", "rbf", rows)[0])
-    is_enough = min(class_counts(rows)) >= effort.enough_for_gammas
-    return [multiple * unit for multiple in (effort.gammas if is_enough else effort.gammas[:1])]
+    return [multiple * unit for multiple in effort.gammas]

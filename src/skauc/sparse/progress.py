@@ -137,6 +137,27 @@ class Deadline:
             raise KeyboardInterrupt
 
 
+@dataclass(frozen=True)
+class RefitLog:
+    """Tells standard output of a fit to all rows, and ends it at the deadline or by ``check``."""
+
+    printer: PathPrinter
+    deadline: Deadline
+    check: Callable[[], None]
+
+    def centre(self, path: Path) -> bool:
+        """Tell of one more centre; never stop the fit before the deadline."""
+        self.deadline.check()
+        self.check()
+        return self.printer(path)
+
+    def step(self, step: DescentStep) -> None:
+        """Tell of one more step of a refinement."""
+        self.deadline.check()
+        self.check()
+        self.printer.step(step)
+
+
 class SearchLog:
     """Keeps the scores of a running search, and tells callbacks and standard output of each fit."""
 
@@ -144,7 +165,6 @@ class SearchLog:
         self.scores: Scores = NO_SCORES
         self._estimator = estimator
         self._printer = Printer(type(estimator).__name__, estimator.verbose)
-        self._path_printer = PathPrinter(type(estimator).__name__, estimator.verbose)
         self._deadline = Deadline(math.inf)
         self._expected: dict[str, int] = {}
         self._done: Counter[str] = Counter()
@@ -179,20 +199,11 @@ class SearchLog:
         """End the last fit some seconds after its first centre, as an interrupt does."""
         self._deadline = Deadline(seconds)
 
-    def begin_refit(self, setting: Setting) -> None:
-        """Tell that a setting is fitted to all rows."""
+    def refit(self, setting: Setting, check: Callable[[], None]) -> RefitLog:
+        """Tell that a setting is fitted to all rows, and return what tells of that fit."""
         self._printer.line(f"fit to all rows: {setting}")
-        self._path_printer = PathPrinter(self._printer.name, self._printer.verbose)
-
-    def watch_refit(self, path: Path) -> bool:
-        """Tell of one more centre of the last fit; never stop it before the deadline."""
-        self._deadline.check()
-        return self._path_printer(path)
-
-    def watch_step(self, step: DescentStep) -> None:
-        """Tell of one more step of a refinement of the last fit."""
-        self._deadline.check()
-        self._path_printer.step(step)
+        printer = PathPrinter(self._printer.name, self._printer.verbose)
+        return RefitLog(printer, self._deadline, check)
 
     def end(self) -> None:
         """Report the last fit."""

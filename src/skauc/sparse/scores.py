@@ -44,6 +44,10 @@ class Scores:
             if fold not in self.by_setting.get(setting, {})
         ]
 
+    def metric(self, setting: Setting) -> np.ndarray:
+        """Return the metric of a setting on its folds, in their order."""
+        return np.array([tested.metric for _, tested in sorted(self.by_setting[setting].items())])
+
     def on_first(self, n_folds: int) -> dict[Setting, np.ndarray]:
         """Return the metric on the first folds, of settings that were tried on all of them."""
         folds = range(n_folds)

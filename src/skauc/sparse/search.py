@@ -10,9 +10,10 @@ scores, is a strong one. The search scores it on all folds, and goes
 - "shapes": score the best setting with centres of other shapes, to be averaged with it.
 
 In each round all settings are scored on the first folds, and the best of them on the other folds
-unless they are behind. A fit scores all sizes on its path, and the Cs next to its own with its
-centres, which costs little. Fits with another C are made where one of these is better. A larger C
-is tried in any case, because rules without noise need centres that were chosen for a large one.
+unless they are behind. The last two rounds end with the first folds unless the rarer class has few
+rows. A fit scores all sizes on its path, and the Cs next to its own with its centres, which costs
+little. Fits with another C are made where one of these is better. A larger C is tried in any case,
+because rules without noise need centres that were chosen for a large one.
 
 Another setting than the usual one is chosen if its mean is better by more than one standard error
 of the difference, fold by fold: of many settings that are equally good, the best one is only the
@@ -25,12 +26,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from skauc.data.sampling import class_weights
@@ -41,6 +42,7 @@ from skauc.sparse.plan import Parameters
 from skauc.sparse.scores import NO_SCORES, Scores, best_mean, fading_weights
 from skauc.sparse.scoring import SMALLEST_BASIS, Job, Metric, Tested, score_job
 from skauc.sparse.settings import Factors, SearchGrid, Setting
+from skauc.sparse.tasks import running
 from skauc.support import cached_property
 
 # Folds on which all settings of a round are scored, at least.
@@ -59,13 +61,16 @@ MOST_ROWS = 40_000
 LEAST_THREADED = 1_000
 # Sizes within this part of the best 1 - AUC are as good as the best if ``size`` is "small".
 SMALL_LOSS = 0.05
+# A still larger C is tried if the last one gained this part of 1 - AUC.
+CLEAR_GAIN = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
     """The rows and folds that settings are scored on, and how.
 
-    Of the settings of a round, ``n_kept`` are tried on all folds. ``usual`` is the setting that is
+    ``are_few`` tells whether the rarer class has few rows. Of the settings of a round, ``n_kept``
+    are tried on all folds. ``usual`` is the setting that is
     kept unless another one is better; it has the size at which settings are compared. ``near``
     returns the Cs that fits try beside their own.
     ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before the
@@ -74,6 +79,7 @@ class Search:
 
     base: Parameters
     rows: TrainingData
+    are_few: bool
     folds: Sequence[Fold]
     seed: int
     n_jobs: int | None
@@ -92,6 +98,11 @@ class Search:
     def n_first(self) -> int:
         """Number of folds that decide what is tried further: a third of them, at least two."""
         return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
+
+    @property
+    def n_last(self) -> int:
+        """Number of folds of the last rounds: all of them if the rarer class has few rows."""
+        return len(self.folds) if self.are_few else self.n_first
 
     def best(self, scores: Scores) -> Setting:
         """Return the setting that is furthest ahead of the usual one, or the usual one itself.
@@ -130,30 +141,48 @@ class Search:
         """The number of folds, divided by how often rows are tested."""
         return len(self.folds) / n_repeats(self.folds)
 
-    def loses_little(self, scores: np.ndarray, best: np.ndarray) -> bool:
-        """Tell whether scores are no worse than others by more than noise, nor by 5% of 1 - AUC.
+    def loses_little(self, setting: Setting, best: Setting, scores: Scores) -> bool:
+        """Tell whether a setting is no worse than the best by more than noise, nor 5% of 1 - AUC.
 
-        The noise is one standard error of the difference, fold by fold.
+        Both are compared on the folds that both were tried on. The noise is one standard error of
+        the difference, fold by fold.
         """
-        difference = best - scores
-        most = min(self.standard_error(difference), SMALL_LOSS * (1 - float(best.mean())))
-        return float(difference.mean()) <= most
+        common = scores.on_common_folds((setting, best))
+        difference = common.metric(best) - common.metric(setting)
+        most = SMALL_LOSS * (1 - float(common.metric(best).mean()))
+        return float(difference.mean()) <= min(self.standard_error(difference), most)
 
-    def sizes(self, scores: Scores) -> dict[Setting, np.ndarray]:
-        """Return the sizes of the best setting, with their metric on the folds."""
-        best = self.best(scores)
-        by_setting = scores.on_first(scores.n_most)
-        return {s: by for s, by in by_setting.items() if s.of_size(best.n_basis) == best}
+    def sizes(self, scores: Scores) -> Scores:
+        """Return the scores of the best setting in all sizes that may be chosen."""
+        best, known = self.best(scores), scores.on_first(min(self.n_last, scores.n_most))
+        sizes = [setting for setting in known if setting.of_size(best.n_basis) == best]
+        return Scores({setting: scores.by_setting[setting] for setting in sizes})
+
+    def mean(self, setting: Setting, scores: Scores) -> float:
+        """Return the mean of the metric of a setting, as if it had been tried on all folds."""
+        return self.level(float(scores.metric(setting).mean()), scores.by_setting[setting], scores)
+
+    def level(self, mean: float, folds: Collection[int], scores: Scores) -> float:
+        """Return what a mean over some folds would be over all folds of the usual setting.
+
+        Some folds are easier than others. The usual setting tells by how much. Of a mean that is
+        raised, 1 - AUC changes by the same part, so that none exceeds 1.
+        """
+        usual = {fold: tested.metric for fold, tested in scores.by_setting[self.usual].items()}
+        if not set(folds) < set(usual):
+            return mean
+        on_some = float(np.mean([usual[fold] for fold in folds]))
+        shift = float(np.mean(list(usual.values()))) - on_some
+        return mean + (shift * (1 - mean) / (1 - on_some) if shift > 0 else shift)
 
     def better_c(self, setting: Setting, scores: Scores) -> list[float]:
         """Return the best C with the centres of a setting, if it is better than its own.
 
         One fold cannot tell.
         """
-        by_c, by_fold = scores.by_c(setting), scores.by_setting[setting]
-        if len(by_fold) == 1:
+        by_c, own = scores.by_c(setting), scores.metric(setting)
+        if len(own) == 1:
             return []
-        own = np.array([tested.metric for _, tested in sorted(by_fold.items())])
         best = sorted(by_c, key=lambda C: -by_c[C].mean())[:1]
         return [C for C in best if self.is_better(by_c[C], own)]
 
@@ -209,9 +238,7 @@ class Search:
         """Return the metric of the same scores on each fold, as it is for single models."""
         if list(factors.values()) == [{None: 1.0}]:
             [setting] = factors
-            return np.array(
-                [tested.metric for _, tested in sorted(scores.by_setting[setting].items())]
-            )
+            return scores.metric(setting)
         tested = self._scored_rows(factors, scores)
         return np.array([self.metric(each, test.positive, test.weights) for test, each in tested])
 
@@ -240,19 +267,14 @@ class Search:
             return scores
         self.expect(stage, len(jobs))
         first = None if scores.by_setting else jobs[0]
-        tasks = (delayed(self._score)(job, is_first=job is first) for job in jobs)
+        tasks = [partial(self._score, job, is_first=job is first) for job in jobs]
         # Results come in the order of the jobs, so that ties do not depend on `n_jobs`.
-        found = Parallel(self.n_jobs, prefer="threads", return_as="generator")(tasks)
-        try:
-            for by_setting, job in zip(found, jobs, strict=False):
+        n_threads = min(effective_n_jobs(self.n_jobs), len(jobs))
+        with running(tasks, n_threads, self._is_cancelled.set) as results:
+            for by_setting, job in zip(results, jobs, strict=False):
                 if by_setting is not None:
                     scores = scores.plus(job.fold, by_setting)
                     self.watch(stage, job, scores)
-        except BaseException:
-            # The other threads would go on: tell them to end, and wait for them.
-            self._is_cancelled.set()
-            deque(found, maxlen=0)
-            raise
         return scores
 
     def _score(self, job: Job, *, is_first: bool) -> dict[Setting, Tested] | None:
@@ -303,22 +325,22 @@ def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
         return scores
     best = search.best(scores)
     sizes = search.sizes(scores)
-    half = max((s for s in sizes if 2 * s.n_basis <= best.n_basis), key=n_centres, default=None)
-    if half is not None and search.loses_little(sizes[half], sizes[best]):
+    smaller = [setting for setting in sizes.by_setting if 2 * setting.n_basis <= best.n_basis]
+    if smaller and search.loses_little(max(smaller, key=n_centres), best, sizes):
         return scores
-    return compare_settings(search, "size", [best.of_size(grid.n_basis)], scores)
+    return compare_settings(search, "size", [best.of_size(grid.n_basis)], scores, search.n_last)
 
 
 def try_shapes(
-    search: Search, grid: SearchGrid, best: Setting, n_folds: int, scores: Scores
+    search: Search, grid: SearchGrid, best: Setting, scores: Scores
 ) -> tuple[list[Setting], Scores]:
     """Score the best setting with centres of other shapes, to be averaged with it.
 
-    Return those that were scored on ``n_folds`` folds. Those that would have no weight on the first
-    folds do not go on to the others.
+    Return those that were scored. Those that would have no weight on the first folds do not go on
+    to the others.
     """
     members = [] if search.is_over() else grid.members(best)
-    n_first = min(search.n_first, n_folds)
+    n_first, n_folds = search.n_first, search.n_last
     scores = search.run("shapes", scores.new_jobs(members, range(n_first)), scores)
     known = scores.on_first(n_first)
     good = fading_weights({s: known[s] for s in (best, *members) if s in known})
@@ -344,7 +366,8 @@ def _compare_cs(
         scores = search.run(stage, _jobs(tried, first), scores)
         known = scores.on_first(len(first))
         before, leading = leading, best_mean({s: known[s] for s in (leading, *tried) if s in known})
-        is_better = leading != before
+        gain = known[leading].mean() - known[before].mean()
+        is_better = bool(gain > CLEAR_GAIN * (1 - known[before].mean()))
     if leading == start or search.is_over():
         return scores
     return search.run(stage, _jobs([leading], others), scores)
@@ -383,15 +406,21 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
         "C again": n_jobs_of(n_others if grid.tries_all else min(n_others, 1))
         if n_structures
         else 0,
-        "size": 0 if search.usual.n_basis == grid.n_basis else n_folds,
-        "shapes": len(grid.members(search.usual)) * n_folds,
+        "size": 0 if search.usual.n_basis == grid.n_basis else search.n_last,
+        "shapes": len(grid.averaged) * search.n_last,
     }
     return {stage: n_jobs for stage, n_jobs in expected.items() if n_jobs}
 
 
-def compare_settings(search: Search, stage: str, settings: list[Setting], scores: Scores) -> Scores:
+def compare_settings(
+    search: Search,
+    stage: str,
+    settings: list[Setting],
+    scores: Scores,
+    n_folds: int | None = None,
+) -> Scores:
     """Score settings on the first folds, and those on the others that may become the best."""
-    n_first, n_folds = search.n_first, len(search.folds)
+    n_first, n_folds = search.n_first, len(search.folds) if n_folds is None else n_folds
     best = search.best(scores)
     scores = search.run(stage, _jobs(settings, range(n_first)), scores)
     if search.is_over():

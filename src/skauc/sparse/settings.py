@@ -95,9 +95,10 @@ class SearchGrid:
         return self.settings[0].n_basis
 
     def for_comparison(self) -> SearchGrid:
-        """Return the grid with half of the centres if there are several structures to compare."""
+        """Return the grid with half of the centres, unless nothing but given Cs is compared."""
         n_basis = max(self.n_basis // 2, min(self.n_basis, LEAST_COMPARED))
-        if len(self.settings) + len(self.probed) == 1:
+        is_free = bool(self.ladder) and not self.tries_all
+        if len(self.settings) + len(self.probed) == 1 and not is_free:
             return self
         return replace(self, settings=tuple(s.of_size(n_basis) for s in self.settings))
 
