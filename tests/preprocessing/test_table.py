@@ -80,19 +80,24 @@ def test_many_levels_are_encoded_by_the_target_and_by_one_column_a_level_without
     assert TablePreprocessor().fit_transform(FRAME[["shop"]]).shape == (len(FRAME), 30)
 
 
-@pytest.mark.parametrize(("n_levels", "n_out"), [(40, 40), (41, 1)])
-def test_many_levels_have_a_column_each_if_there_are_a_thousand_rows_for_each(n_levels, n_out):
-    codes = np.arange(40_000) % n_levels
-    frame = pd.DataFrame(
-        {"code": pd.Categorical.from_codes(codes, [f"c{i}" for i in range(n_levels)])}
+def codes(n_levels, n_rows):
+    """A category whose levels have equally many rows."""
+    return pd.Categorical.from_codes(
+        np.arange(n_rows) % n_levels, [f"c{i}" for i in range(n_levels)]
     )
-    assert TablePreprocessor().fit_transform(frame, codes % 3 == 0).shape[1] == n_out
 
 
-def test_no_category_has_more_than_a_hundred_columns():
-    codes = np.arange(101_000) % 101
-    frame = pd.DataFrame({"code": pd.Categorical.from_codes(codes, [f"c{i}" for i in range(101)])})
-    assert TablePreprocessor().fit_transform(frame, codes % 3 == 0).shape[1] == 1
+@pytest.mark.parametrize(("n_levels", "n_out"), [(40, 40), (41, 1)])
+def test_many_levels_have_a_column_each_if_there_are_a_thousand_rows_per_level(n_levels, n_out):
+    frame, y = pd.DataFrame({"code": codes(n_levels, 40_000)}), np.arange(40_000) % 3 == 0
+    assert TablePreprocessor().fit_transform(frame, y).shape[1] == n_out
+
+
+def test_at_most_a_hundred_such_levels_have_a_column():
+    frame = pd.DataFrame({f"of_{n}": codes(n, 70_000) for n in (70, 41, 31, 61)})
+    step = TablePreprocessor().fit(frame, np.arange(70_000) % 3 == 0)
+    assert len(step.get_feature_names_out()) == 41 + 31 + 1 + 1
+    assert step.parts_["target"]["columns"] == ["of_70", "of_61"]
 
 
 def test_target_encoding_is_repeatable_and_does_not_see_a_rows_own_label():

@@ -547,16 +547,19 @@ def test_last_fits_that_run_at_the_same_time_give_the_same_model():
     assert_array_equal(one.decision_function(MANY_X), two.decision_function(MANY_X))
 
 
-def test_an_interrupt_ends_all_last_fits_and_keeps_a_model(monkeypatch):
-    """One of the fits is interrupted; the other one ends at its next centre or step."""
-    running, at_once, original = [], threading.Barrier(2, timeout=60), last_fits.fit_path
+def test_an_interrupt_ends_all_last_fits_and_keeps_one_that_is_done(monkeypatch):
+    """Of two fits at the same time one is done and the other one is interrupted."""
+    is_done, original = threading.Event(), last_fits.fit_path
+    shapes = []
 
-    def interrupted(*arguments, **keywords):
-        at_once.wait()
-        running.append(1)
-        if len(running) == 1:
+    def interrupted(rows, plan, **keywords):
+        shapes.append(plan.parameters.shapes)
+        if len(shapes) > 1:
+            is_done.wait(timeout=60)
             raise KeyboardInterrupt
-        return original(*arguments, **keywords)
+        path = original(rows, plan, **keywords)
+        is_done.set()
+        return path
 
     monkeypatch.setattr(last_fits, "fit_path", interrupted)
     model = SparseKernelAUCCV(**MORE, n_jobs=2, random_state=0)
@@ -565,4 +568,20 @@ def test_an_interrupt_ends_all_last_fits_and_keeps_a_model(monkeypatch):
         model.fit(MANY_X, MANY_Y)
     assert threading.active_count() == n_before
     assert model.ensemble_ == []
+    assert model.best_params_["shapes"] == shapes[0]
     assert model.score(MANY_X, MANY_Y) > 0.6
+
+
+def test_a_fit_that_was_cut_off_is_kept_if_none_is_done(monkeypatch):
+    """All fits are interrupted at their second centre."""
+
+    def interrupt(self, path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skauc.sparse.progress.PathPrinter.__call__", interrupt)
+    model = SparseKernelAUCCV(**MORE, n_jobs=2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(MANY_X, MANY_Y)
+    assert model.ensemble_ == []
+    assert model.n_basis_ < 16
+    assert model.score(MANY_X, MANY_Y) > 0.5

@@ -284,6 +284,31 @@ def test_means_over_some_folds_are_made_comparable():
     assert search.level(0.9, range(4), scores) == 0.9
     # Folds that the usual setting does not know tell nothing.
     assert search.level(0.9, [0, 5], scores) == 0.9
+    # Metrics beyond 1 are shifted, and a mean that was positive stays so.
+    above = make_scores({8: [1.0, 1.0, 1.2, 1.2]})
+    assert search.level(1.1, [0, 1], above) == pytest.approx(1.2)
+    assert search.level(0.0, [2, 3], scores) == 0.0
+    assert search.level(-0.4, [2, 3], scores) == pytest.approx(-0.45)
+
+
+def test_a_metric_above_one_ends_the_search():
+    """Rounding makes the average precision of a perfect ranking larger than 1."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(258) < 129  # 43 positives in each of three folds
+    rows = rng.normal(size=(258, 2)) + 9.0 * labels[:, None]
+    model = SparseKernelAUCCV(n_basis=4, cv=3, scoring="average_precision", random_state=0)
+    assert model.fit(rows, labels).best_score_ == pytest.approx(1.0)
+    assert model.cv_results_["mean_test_score"].max() > 1.0
+
+
+def test_sizes_that_some_folds_do_not_know_do_not_compete():
+    usual, other = of_size(8), replace(of_size(8), scaling="normal")
+    scores = on_folds({usual: [0.5] * 4, other: [0.9] * 4})
+    small, large = other.of_size(4), other.of_size(6)
+    scores.by_setting[small] = {fold: scores.by_setting[other][fold] for fold in (0, 1, 3)}
+    scores.by_setting[large] = {fold: scores.by_setting[other][fold] for fold in (0, 1)}
+    search = make_search(usual, 4, are_few=False)
+    assert make_decision(search, scores, "small").setting == small
 
 
 def test_folds_that_are_drawn_again_add_nothing_to_the_standard_error():
@@ -402,7 +427,7 @@ def test_shapes_that_are_averaged_are_tried_on_the_folds(n_rows, expected, n_fol
     ("parameters", "n_rows", "expected"),
     [
         ({}, 60, {(True, "normal"), (True, None), (False, "rank")}),
-        ({}, 700, {(True, "normal")}),
+        ({}, 700, {(True, "normal"), (True, None)}),
         ({"effort": "thorough"}, 700, {(True, "normal"), (True, None), (True, "rank")}),
         ({"scaling": "clip"}, 60, {(True, "clip"), (False, "clip")}),
         ({"linear_term": False}, 60, {(False, "normal"), (False, None)}),
@@ -416,6 +441,15 @@ def test_models_without_a_linear_term_have_ranks_and_are_tried_on_few_rows(
     tried = SparseKernelAUCCV(**small, **parameters, random_state=0).fit(*data).cv_results_
     pairs = zip(tried["param_linear_term"], tried["param_scaling"], strict=True)
     assert set(pairs) == expected
+
+
+@pytest.mark.parametrize(("n_rows", "scalings"), [(60, {"normal", None}), (700, {"normal"})])
+def test_other_scalings_are_not_tried_beside_averages_of_shapes(n_rows, scalings):
+    data = make_moons(n_rows, noise=0.3, random_state=0)
+    small = {"n_basis": 4, "cv": 2, "Cs": [1.0], "linear_term": True, "random_state": 0}
+    results = SparseKernelAUCCV(**small).fit(*data).cv_results_
+    assert set(results["param_scaling"]) == scalings
+    assert set(results["param_rotate"]) == {False, True}
 
 
 @pytest.mark.parametrize(("gammas", "expected"), [(None, [0.5, 1.5]), ([2.0, 4.0], [2.0])])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
@@ -12,10 +12,11 @@ from skauc.preprocessing.optional import import_pandas
 
 # Levels and words in fewer rows than this are ignored.
 FEWEST_ROWS = 5
-# A column with more levels than this is encoded by the target, unless there are so many rows for
-# each level. No column has more numbers than the second one.
-MOST_ONE_HOT, MOST_ONE_HOT_IF_MANY_ROWS = 30, 100
-ROWS_PER_LEVEL = 1_000
+# A column with more levels than this is encoded by the target.
+MOST_ONE_HOT = 30
+# Unless there are this many rows per level, on average: then a number per level is better. There
+# are at most so many of these levels in a table (docs/results/development.md).
+ROWS_PER_LEVEL, MOST_SPREAD_LEVELS = 1_000, 100
 # The number of levels, the most frequent ones, that an encoding by the target keeps.
 MOST_LEVELS = 1000
 MOST_WORDS = 50
@@ -126,10 +127,29 @@ def _choose_plan(
     levels = counts.index[counts >= FEWEST_ROWS].to_numpy(dtype=object)
     if len(levels) == 0:
         return f"has no level in {FEWEST_ROWS} rows"
-    most = np.clip(len(values) // ROWS_PER_LEVEL, MOST_ONE_HOT, MOST_ONE_HOT_IF_MANY_ROWS)
-    if len(levels) <= most or not has_target:
-        return ColumnPlan("levels", np.sort(levels[:most]))
+    if len(levels) <= MOST_ONE_HOT or not has_target:
+        return ColumnPlan("levels", np.sort(levels[:MOST_ONE_HOT]))
     return ColumnPlan("target", np.sort(levels[:MOST_LEVELS]))
+
+
+def spread_levels(columns: list[UsedColumn]) -> list[UsedColumn]:
+    """Return the columns, with a number per level for those whose many levels have rows enough.
+
+    Columns with fewer levels come first.
+    """
+    long = [column for column in columns if column.plan.part == "target"]
+    spread, n_left = set(), MOST_SPREAD_LEVELS
+    for column in sorted(long, key=lambda column: len(column.plan.levels)):
+        n_levels = len(column.plan.levels)
+        if n_levels <= n_left and n_levels * ROWS_PER_LEVEL <= len(column.values):
+            spread.add(column.name)
+            n_left -= n_levels
+    return [
+        replace(column, plan=replace(column.plan, part="levels"))
+        if column.name in spread
+        else column
+        for column in columns
+    ]
 
 
 def _is_constant(values: np.ndarray) -> bool:

@@ -29,7 +29,7 @@ from skauc.preprocessing.parts import (
     build_parts,
     names_out,
 )
-from skauc.preprocessing.plans import UsedColumn, plan_column
+from skauc.preprocessing.plans import UsedColumn, plan_column, spread_levels
 from skauc.preprocessing.table_part import TablePart
 
 
@@ -45,8 +45,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
       jump from one value to the next, a second number has the log odds in up to 128 intervals,
       cross-fitted while training. This needs 200 rows of each class.
     - Categories become one number per level. If there are more than 30 levels, they become the
-      mean of the target, cross-fitted while training, unless there are 1,000 rows for each level
-      and at most 100 levels.
+      mean of the target, cross-fitted while training, unless there are 1,000 rows per level and
+      no more than 100 such levels in the table.
     - Dates become days and the phases of the day, the week and the year.
     - Text becomes the presence of its most frequent words.
     - Columns of numbers, truth values or dates with gaps get an indicator of missing values.
@@ -160,7 +160,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             plan_column(frame[name], wanted.get(name), has_target=has_target)
             for name in frame.columns
         ]
-        used = [column.used for column in columns if column.used is not None]
+        used = spread_levels([column.used for column in columns if column.used is not None])
         if not used:
             raise InvalidDataError(
                 "No column of the table tells rows apart; got "

@@ -86,7 +86,7 @@ def average_of(
     own = search.metric_by_fold(factors, scores)
     # With the usual structure only C was chosen.
     is_usual = chosen.has_structure_of(search.usual)
-    settings = {} if is_usual else scores.on_first(scores.n_most)
+    settings = {} if is_usual else scores.on_folds_of(chosen)
     competing = [*by_fold.values(), *scores.by_c(chosen).values(), *settings.values()]
     folds = scores.by_setting[chosen]
     total = sum(weights[setting] for setting in factors)

@@ -28,8 +28,7 @@ def make_decision(search: Search, scores: Scores, size: str) -> Decision:
     choices = {name: choice(search, tried) for name, choice in _CHOICES.items()}
     chosen = choices[size]
     is_usual = chosen.of_size(search.usual.n_basis) == search.usual
-    common = scores.on_common_folds((chosen,))
-    competing = [] if is_usual else list(common.on_first(common.n_most).values())
+    competing = [] if is_usual else list(scores.on_folds_of(chosen).values())
     sizes = {
         name: {
             "params": setting.parameters(),
@@ -47,8 +46,7 @@ def best_size(search: Search, scores: Scores) -> Setting:
     The best of many sizes would be a matter of luck.
     """
     largest = max(scores.by_setting, key=n_centres)
-    is_usual = {s: s.n_basis == search.usual.n_basis for s in scores.by_setting}
-    usual = next((setting for setting in is_usual if is_usual[setting]), largest)
+    usual = next((s for s in scores.by_setting if s.n_basis == search.usual.n_basis), largest)
     return usual if search.loses_little(usual, largest, scores) else largest
 
 

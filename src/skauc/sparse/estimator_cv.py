@@ -23,17 +23,17 @@ from skauc.sparse.averaging import N_NEAR, Average, average_of
 from skauc.sparse.decision import Decision, make_decision
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
-from skauc.sparse.grid import are_here, check_search, effort_of, is_auto, search_grid
+from skauc.sparse.grid import EFFORTS, are_here, check_search, is_auto, search_grid
 from skauc.sparse.last_fits import LastFit, LastFits
 from skauc.sparse.path_classifier import PathClassifier
 from skauc.sparse.plan import Parameters, as_selection
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import (
-    FEW_OF_CLASS,
     LEAST_THREADED,
     Search,
     expected_jobs,
+    is_few,
     run_search,
     try_all_centres,
     try_shapes,
@@ -78,13 +78,14 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
         is tried, too, with ranks of dense features unless ``scaling`` is given.
     scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
-        As in `SparseKernelAUC`; "auto" is "normal" for dense rows and None for sparse ones. If the
-        rarer class has fewer than 300 rows, None is tried for dense rows, too.
+        As in `SparseKernelAUC`; "auto" is "normal" for dense rows and None for sparse ones. None is
+        tried for dense rows, too, unless shapes are averaged (see ``ensemble``) and the rarer class
+        has at least 300 rows.
     rotate : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" is False, and tries True if the rarer class has fewer than
-        300 rows: for dense rows without a scaling, with up to ``n_basis`` features, so that axes
-        take no more numbers than centres, unless ``refine`` is False. Use False if explanations
-        must be exact.
+        As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
+        so that axes take no more numbers than centres, unless ``refine`` is False. If the rarer
+        class has fewer than 300 rows and ``scaling`` is not given, the axes are those of features
+        without a scaling. Use False if explanations must be exact.
     shapes : {"auto", "round", "local", "ridge", "additive"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "local" and "ridge" for dense rows with up to 256
         features, unless they are averaged (see ``ensemble``). "local" needs 200 rows of each class,
@@ -106,8 +107,7 @@ class SparseKernelAUCCV(PathClassifier):
         "orthogonal", neither ``shapes`` nor ``refine`` is given, and effort is not "quick".
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
-        "thorough" tries more widths, scalings and axes whatever the number of rows, and keeps more
-        of them for all folds.
+        "thorough" tries more widths and scalings, and keeps more of them for all folds.
     time_limit : float or None, default=None
         Seconds after which the search ends with the best setting so far. Fits that are running
         then, and the last fits to all rows, are finished.
@@ -171,7 +171,8 @@ class SparseKernelAUCCV(PathClassifier):
         Number of folds.
     calibrator_ : object
         Maps scores to probabilities: a logistic function, or isotonic regression if both classes
-        have at least 1,000 rows in the folds that all averaged models were tried on.
+        have at least 1,000 rows in the folds that the model, or all that are averaged, were tried
+        on.
     balanced_threshold_ : float
         The probability at which the shares of positive and of negative training rows that are
         predicted correctly are equal in weight, as in `SparseKernelAUC`. Use it with
@@ -191,10 +192,10 @@ class SparseKernelAUCCV(PathClassifier):
     its mean is better by more than one standard error of the difference, fold by fold, or by two
     for ridges and models without a linear term. Models have half of the centres in this comparison.
     If they are better than models of a quarter, the best setting is then tried in full size, and
-    models with centres of other shapes are scored last. Both are tried on the first two folds only,
+    models with centres of other shapes are scored last. Both are tried on the first folds only,
     unless the rarer class has fewer than 300 rows. Means over these folds are shifted by what the
-    usual setting loses or gains on the others. A model that is behind the best one by a tenth of 1
-    - AUC has 1/e of its weight in the average. The sum of the models is approximated on the
+    usual setting loses or gains on the others. A model that is behind the best one by a tenth of
+    1 - AUC has 1/e of its weight in the average. The sum of the models is approximated on the
     training rows by least squares: centres are added until 0.2% of its variance is left, and then
     moved.
 
@@ -311,7 +312,7 @@ class SparseKernelAUCCV(PathClassifier):
             rows = read_training(self.engine, self, X, y, sample_weight)
             seed = _as_seed(self.random_state)
             counts = class_counts(rows)
-            effort = effort_of(self.effort, counts)
+            effort = EFFORTS[self.effort]
             groups = check_groups(groups, rows.n_rows)
             n_repeats = effort.n_repeats(sum(counts))
             folds = make_folds(rows, self.cv, groups, effort.n_folds, n_repeats, seed)
@@ -321,7 +322,7 @@ class SparseKernelAUCCV(PathClassifier):
             search = Search(
                 base=base,
                 rows=rows,
-                are_few=min(counts) < FEW_OF_CLASS,
+                are_few=is_few(counts),
                 folds=folds,
                 seed=seed,
                 n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
@@ -347,8 +348,8 @@ class SparseKernelAUCCV(PathClassifier):
                     raise
                 log.hurry(LAST_SECONDS)
                 decision = make_decision(search, log.scores, self.size)
-                few = self._last_fits(search, search.few_rows(), log, hurries=True)
-                path = self._refit(search, decision, None, few)
+                fits = self._last_fits(search, search.few_rows(), log, hurries=True)
+                path = self._refit(search, decision, None, fits)
                 raise FitInterruptedError(path) from interrupt
             self._refit(search, decision, average, self._last_fits(search, rows, log))
         return self

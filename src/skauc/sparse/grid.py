@@ -18,7 +18,7 @@ from skauc.kernels import check_gamma, resolve_gammas
 from skauc.sparse.budget import affordable
 from skauc.sparse.decision import SIZES
 from skauc.sparse.plan import SHAPES, Parameters, as_selection, n_steps
-from skauc.sparse.search import FEW_OF_CLASS
+from skauc.sparse.search import is_few
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.support import quiet_overflow
 from skauc.validation import (
@@ -40,44 +40,42 @@ if TYPE_CHECKING:
 class Effort:
     """How much a search tries.
 
-    ``gammas`` are multiples of gamma="scale". ``changes`` tells whether other structures than the
-    usual one, and other Cs than the estimated one, are tried. ``rotations`` are the values of
-    `rotate`. ``n_kept`` settings of a round go on to all folds. Below ``few_rows`` rows the folds
-    are drawn twice: fits take little time then, and a single set of folds misleads.
+    ``gammas`` are multiples of gamma="scale", ``rotations`` the values of `rotate`. ``changes``
+    tells whether other structures than the usual one, and other Cs than the estimated one, are
+    tried. ``rare_scalings`` are tried unless shapes are averaged on many rows. ``n_kept`` settings
+    of a round go on to all folds. Below ``drawn_twice`` rows the folds are drawn twice: fits take
+    little time then, and a single set of folds misleads.
     """
 
     gammas: tuple[float, ...] = (1.0,)
     scalings: tuple[str | None, ...] = ("normal",)
+    rare_scalings: tuple[str | None, ...] = ()
     rotations: tuple[bool, ...] = (False,)
     changes: bool = True
     n_folds: int = 5
-    few_rows: int = 0
+    drawn_twice: int = 0
     n_kept: int = 1
 
     def n_repeats(self, n_rows: int) -> int:
         """Return how often the folds of so many rows are drawn."""
-        return 2 if n_rows < self.few_rows else 1
+        return 2 if n_rows < self.drawn_twice else 1
 
 
 # The Cs that may be tried beside the one that fits estimate.
 LADDER = (0.004, 0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5)
 
-_QUICK = Effort(changes=False, n_folds=3)
-_DEFAULT = Effort(few_rows=600, n_kept=2)
-# Other scalings and axes gain nothing beside averages of shapes, except on few rows without noise.
-_DEFAULT_IF_FEW = replace(_DEFAULT, scalings=("normal", None), rotations=(False, True))
+_DEFAULT = Effort(rare_scalings=(None,), rotations=(False, True), drawn_twice=600, n_kept=2)
 _THOROUGH = Effort(
     gammas=(1.0, 0.1, 0.3, 3.0),
     scalings=("normal", None, "rank"),
     rotations=(False, True),
-    few_rows=2_000,
+    drawn_twice=2_000,
     n_kept=4,
 )
-# Each effort if the rarer class has few rows, and if it has more.
 EFFORTS = {
-    "quick": (_QUICK, _QUICK),
-    "default": (_DEFAULT_IF_FEW, _DEFAULT),
-    "thorough": (_THOROUGH, _THOROUGH),
+    "quick": Effort(changes=False, n_folds=3),
+    "default": _DEFAULT,
+    "thorough": _THOROUGH,
 }
 # Rows of the rarer class from which on centres of other shapes are tried, unless they are averaged.
 # On the development tables with fewer, local centres gain nothing. Ridges are better on few tables
@@ -95,12 +93,6 @@ ENOUGH_TO_AVERAGE = 20
 MOST_SHAPED_FEATURES = 256
 # Multiples of gamma="scale" that are tried without a linear term.
 NONLINEAR_GAMMAS = (1.0, 3.0)
-
-
-def effort_of(name: str, counts: tuple[int, int]) -> Effort:
-    """Return how much a search of that effort tries on so many rows of each class."""
-    if_few, if_more = EFFORTS[name]
-    return if_few if min(counts) < FEW_OF_CLASS else if_more
 
 
 def check_search(search: SparseKernelAUCCV) -> None:
@@ -143,15 +135,15 @@ def check_search(search: SparseKernelAUCCV) -> None:
 
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
-    effort = effort_of(search.effort, class_counts(rows))
+    effort = EFFORTS[search.effort]
     C, ladder = _first_and_other_cs(search, effort)
-    scalings = _scalings(search.scaling, effort, rows)
+    averaged = _averaged_shapes(search, effort, rows)
+    scalings = _scalings(search.scaling, effort, rows, are_averaged=bool(averaged))
     gammas = {
         scaling: _resolved_gammas(search.gammas, effort, scale(scaling, rows)[1])
         for scaling in scalings
     }
     rotations, shapes = _rotations(search, effort, rows), _shapes(search, rows)
-    averaged = _averaged_shapes(search, effort, rows)
     first = Setting(
         scaling=scalings[0],
         gamma=gammas[scalings[0]][0],
@@ -232,14 +224,20 @@ def _without_linear_term(
 
 def _are_few(rows: TrainingData) -> bool:
     """Return whether the rarer class has few rows."""
-    return min(class_counts(rows)) < FEW_OF_CLASS
+    return is_few(class_counts(rows))
 
 
-def _scalings(scaling, effort: Effort, rows: TrainingData) -> tuple:
-    """Return the scalings to try; sparse rows are taken as they are unless told otherwise."""
+def _scalings(scaling, effort: Effort, rows: TrainingData, *, are_averaged: bool) -> tuple:
+    """Return the scalings to try; sparse rows are taken as they are unless told otherwise.
+
+    Other scalings gain nothing beside averages of shapes, except on few rows without noise.
+    """
     if not is_auto(scaling):
         return (scaling,)
-    return (None,) if rows.is_sparse else effort.scalings
+    if rows.is_sparse:
+        return (None,)
+    is_enough = are_averaged and not _are_few(rows)
+    return effort.scalings if is_enough else effort.scalings + effort.rare_scalings
 
 
 def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) -> tuple[bool, ...]:

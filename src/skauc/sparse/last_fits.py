@@ -7,7 +7,6 @@ keeps the best model that was reached.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -24,13 +23,13 @@ from skauc.sparse.averaging import Average, average_of, averaged_path, joined_pa
 from skauc.sparse.decision import Decision
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Plan, make_plan
-from skauc.sparse.progress import RefitLog, SearchLog
+from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
 from skauc.sparse.search import LEAST_THREADED, Search
 from skauc.sparse.settings import Factors, Setting
 from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
-from skauc.sparse.tasks import running
+from skauc.sparse.tasks import Cancellation, running
 
 # Rows and steps of the refinement of the last fit, if there are many rows. Tables with more than
 # 10,000 rows gain .002 to .01 of AUC by them, and one such fit costs no more than a few others.
@@ -46,8 +45,8 @@ MOST_AT_ONCE = 100_000
 class LastFit:
     """The model of a search: its path, and what it is the sum of.
 
-    ``setting`` has the largest share, and ``plan`` is that of its fit. ``average`` is None for a
-    single model. ``interrupt`` is what ended the fits before their time, if anything did.
+    ``setting`` is the one with the largest share, and ``plan`` that of its fit. ``average`` is None
+    for a single model. ``interrupt`` is what ended the fits before their time, if anything did.
     """
 
     setting: Setting
@@ -62,8 +61,8 @@ class LastFit:
 class LastFits:
     """Fits to all rows, with at most ``n_basis`` centres, on ``n_jobs`` threads.
 
-    If ``takes_more_steps``, refinement takes more of them where that pays. Fits that ``hurry`` have
-    the parameters that were tried on the folds.
+    If ``takes_more_steps``, refinement takes more of them where that pays. If it ``hurries``, fits
+    have the parameters that were tried on the folds.
     """
 
     search: Search
@@ -75,7 +74,8 @@ class LastFits:
     hurries: bool = False
     _plans: dict[Setting, Plan] = field(default_factory=dict)
     _paths: dict[Setting, Path] = field(default_factory=dict)
-    _is_cancelled: threading.Event = field(default_factory=threading.Event)
+    _interrupted: dict[Setting, Path] = field(default_factory=dict)
+    _cancellation: Cancellation = field(default_factory=Cancellation)
 
     def fit(self, decision: Decision, average: Average | None) -> LastFit:
         """Fit what was decided, or all that is averaged."""
@@ -96,11 +96,13 @@ class LastFits:
             if path is None:
                 path = averaged_path(self._paths[first], factors[first], self.rows)
         except KeyboardInterrupt as interrupt:
-            reached = next((setting for setting in factors if setting in self._paths), None)
+            # A fit that is done comes before one that was cut off.
+            paths = self._paths or self._interrupted
+            reached = next((setting for setting in factors if setting in paths), None)
             if reached is None:
                 raise
-            plan, path = self._plans[reached], self._paths[reached]
-            return LastFit(reached, plan, path, _alone(reached), None, interrupt)
+            own = _alone(reached)
+            return LastFit(reached, self._plans[reached], paths[reached], own, None, interrupt)
         return LastFit(first, self._plans[first], path, factors, average)
 
     def _plan_all(self, factors: Factors) -> TrainingData:
@@ -120,17 +122,17 @@ class LastFits:
             partial(self._fit, setting, by_c, rows, n_threads // n_at_once)
             for setting, by_c in factors.items()
         ]
-        with running(tasks, n_at_once, self._is_cancelled.set) as results:
+        with running(tasks, n_at_once, self._cancellation) as results:
             deque(results, maxlen=0)
 
     def _fit(
         self, setting: Setting, by_c: Collection[float | None], rows: TrainingData, n_jobs: int
     ) -> None:
         """Fit a setting, and its coefficients once more for each of the other Cs."""
-        log: RefitLog = self.log.refit(setting, self._check)
         Cs = [C for C in by_c if C is not None]
         try:
-            self._check()
+            self._cancellation.check()
+            log = self.log.refit(setting, self._cancellation.check)
             self._paths[setting] = fit_path(
                 rows,
                 self._plans[setting],
@@ -142,14 +144,9 @@ class LastFits:
             )
         except KeyboardInterrupt as interrupt:
             if isinstance(interrupt, FitInterruptedError):
-                self._paths[setting] = interrupt.path
-            if not self._is_cancelled.is_set():
+                self._interrupted[setting] = interrupt.path
+            if not self._cancellation.is_set:
                 raise
-
-    def _check(self) -> None:
-        """Raise KeyboardInterrupt in a thread whose result is not wanted any more."""
-        if self._is_cancelled.is_set():
-            raise KeyboardInterrupt
 
     def _changes(self, setting: Setting) -> dict[str, Any]:
         """Return the parameters that the last fit of a setting changes.

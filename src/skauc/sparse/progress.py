@@ -28,7 +28,8 @@ class SearchProgress:
     n_done : int
         Number of fits that are done.
     n_tasks : int
-        Number of fits that are planned. It changes when settings drop out.
+        Number of fits that are planned. It falls when settings drop out, and can rise if larger
+        Cs keep getting better.
     trying : str
         What was tried last.
     best_auc : float or None
@@ -175,7 +176,7 @@ class SearchLog:
         return sum(self._expected.values()) + 1
 
     def begin(self, expected: dict[str, int], start_reporting: Callable) -> None:
-        """Take the largest number of fits of each stage, and start to report."""
+        """Take the planned number of fits of each stage, and start to report."""
         self._expected = dict(expected)
         self._reporter = start_reporting(self.n_tasks)
 
@@ -200,9 +201,12 @@ class SearchLog:
         self._deadline = Deadline(seconds)
 
     def refit(self, setting: Setting, check: Callable[[], None]) -> RefitLog:
-        """Tell that a setting is fitted to all rows, and return what tells of that fit."""
+        """Tell that a setting is fitted to all rows, and return what tells of that fit.
+
+        Fits at the same time differ in the shapes of their centres, so lines begin with them.
+        """
         self._printer.line(f"fit to all rows: {setting}")
-        printer = PathPrinter(self._printer.name, self._printer.verbose)
+        printer = PathPrinter(f"{self._printer.name}, {setting.shapes}", self._printer.verbose)
         return RefitLog(printer, self._deadline, check)
 
     def end(self) -> None:

@@ -57,6 +57,15 @@ class Scores:
             if all(fold in by_fold for fold in folds)
         }
 
+    def on_folds_of(self, setting: Setting) -> dict[Setting, np.ndarray]:
+        """Return the metric on the folds of a setting, of all that were tried on all of them."""
+        folds = sorted(self.by_setting[setting])
+        return {
+            other: np.array([by_fold[fold].metric for fold in folds])
+            for other, by_fold in self.by_setting.items()
+            if set(folds) <= set(by_fold)
+        }
+
     def on_common_folds(self, settings: Collection[Setting]) -> Scores:
         """Return the scores on the folds that all of some settings were tried on."""
         common = set.intersection(*(set(self.by_setting[setting]) for setting in settings))

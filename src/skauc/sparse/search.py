@@ -24,7 +24,6 @@ lead is chosen, after these standard errors are subtracted.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,7 +41,7 @@ from skauc.sparse.plan import Parameters
 from skauc.sparse.scores import NO_SCORES, Scores, best_mean, fading_weights
 from skauc.sparse.scoring import SMALLEST_BASIS, Job, Metric, Tested, score_job
 from skauc.sparse.settings import Factors, SearchGrid, Setting
-from skauc.sparse.tasks import running
+from skauc.sparse.tasks import Cancellation, running
 from skauc.support import cached_property
 
 # Folds on which all settings of a round are scored, at least.
@@ -53,13 +52,13 @@ MARGIN, OTHER_MARGIN = 1.0, 2.0
 # Structures that are good on few tables and take long are tried with this part of the centres
 # first.
 PROBED_PART = 4
-# With fewer rows of the rarer class than this, fewer settings are tried, and Cs are averaged.
+# With fewer rows of the rarer class than this, all folds count, and Cs are averaged.
 FEW_OF_CLASS = 300
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
 # Rows from which on threads pay: fits to fewer rows are short calls that wait for Python's lock.
 LEAST_THREADED = 1_000
-# Sizes within this part of the best 1 - AUC are as good as the best if ``size`` is "small".
+# A size that loses no more than this part of 1 - AUC to another one is as good.
 SMALL_LOSS = 0.05
 # A still larger C is tried if the last one gained this part of 1 - AUC.
 CLEAR_GAIN = 0.01
@@ -92,7 +91,7 @@ class Search:
     deadline: float = np.inf
     _parts: dict[int, tuple[TrainingData, Fold]] = field(default_factory=dict)
     _maps: dict[int, dict[str, FeatureMap]] = field(default_factory=dict)
-    _is_cancelled: threading.Event = field(default_factory=threading.Event)
+    _cancellation: Cancellation = field(default_factory=Cancellation)
 
     @property
     def n_first(self) -> int:
@@ -149,7 +148,7 @@ class Search:
         """
         common = scores.on_common_folds((setting, best))
         difference = common.metric(best) - common.metric(setting)
-        most = SMALL_LOSS * (1 - float(common.metric(best).mean()))
+        most = SMALL_LOSS * abs(1 - float(common.metric(best).mean()))
         return float(difference.mean()) <= min(self.standard_error(difference), most)
 
     def sizes(self, scores: Scores) -> Scores:
@@ -166,14 +165,16 @@ class Search:
         """Return what a mean over some folds would be over all folds of the usual setting.
 
         Some folds are easier than others. The usual setting tells by how much. Of a mean that is
-        raised, 1 - AUC changes by the same part, so that none exceeds 1.
+        raised, 1 - AUC changes by the same part, so that none exceeds 1. No mean becomes negative.
         """
         usual = {fold: tested.metric for fold, tested in scores.by_setting[self.usual].items()}
         if not set(folds) < set(usual):
             return mean
         on_some = float(np.mean([usual[fold] for fold in folds]))
         shift = float(np.mean(list(usual.values()))) - on_some
-        return mean + (shift * (1 - mean) / (1 - on_some) if shift > 0 else shift)
+        if shift > 0 and mean <= 1 and on_some < 1:
+            shift *= (1 - mean) / (1 - on_some)
+        return mean + shift if mean < 0 else max(mean + shift, 0.0)
 
     def better_c(self, setting: Setting, scores: Scores) -> list[float]:
         """Return the best C with the centres of a setting, if it is better than its own.
@@ -270,7 +271,7 @@ class Search:
         tasks = [partial(self._score, job, is_first=job is first) for job in jobs]
         # Results come in the order of the jobs, so that ties do not depend on `n_jobs`.
         n_threads = min(effective_n_jobs(self.n_jobs), len(jobs))
-        with running(tasks, n_threads, self._is_cancelled.set) as results:
+        with running(tasks, n_threads, self._cancellation) as results:
             for by_setting, job in zip(results, jobs, strict=False):
                 if by_setting is not None:
                     scores = scores.plus(job.fold, by_setting)
@@ -279,7 +280,7 @@ class Search:
 
     def _score(self, job: Job, *, is_first: bool) -> dict[Setting, Tested] | None:
         """Return the scores of a job, or None if it is too late for them."""
-        if self._is_cancelled.is_set() or (self.is_over() and not is_first):
+        if self._cancellation.is_set or (self.is_over() and not is_first):
             return None
         try:
             part = self.part(job.fold)
@@ -290,19 +291,19 @@ class Search:
                 job,
                 self.seed,
                 self.metric,
-                check=self._check,
+                check=self._cancellation.check,
                 maps=maps,
                 near=self.near,
             )
         except KeyboardInterrupt:
-            if not self._is_cancelled.is_set():
+            if not self._cancellation.is_set:
                 raise
             return None
 
-    def _check(self) -> None:
-        """Raise KeyboardInterrupt in a thread whose result is not wanted any more."""
-        if self._is_cancelled.is_set():
-            raise KeyboardInterrupt
+
+def is_few(counts: tuple[int, int]) -> bool:
+    """Tell whether the rarer class has few rows."""
+    return min(counts) < FEW_OF_CLASS
 
 
 def run_search(search: Search, grid: SearchGrid) -> Scores:
@@ -319,7 +320,7 @@ def run_search(search: Search, grid: SearchGrid) -> Scores:
 def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
     """Try the best setting in full size, unless half of its centres lose little.
 
-    It is tried on the first folds, and goes on to the others if it is not behind.
+    If the rarer class has few rows, it goes on to all folds unless it is behind on the first ones.
     """
     if search.is_over() or search.usual.n_basis == grid.n_basis:
         return scores
@@ -336,7 +337,7 @@ def try_shapes(
 ) -> tuple[list[Setting], Scores]:
     """Score the best setting with centres of other shapes, to be averaged with it.
 
-    Return those that were scored. Those that would have no weight on the first folds do not go on
+    Return those that may have a weight. Those that would have none on the first folds do not go on
     to the others.
     """
     members = [] if search.is_over() else grid.members(best)
@@ -367,7 +368,8 @@ def _compare_cs(
         known = scores.on_first(len(first))
         before, leading = leading, best_mean({s: known[s] for s in (leading, *tried) if s in known})
         gain = known[leading].mean() - known[before].mean()
-        is_better = bool(gain > CLEAR_GAIN * (1 - known[before].mean()))
+        is_clear = gain > CLEAR_GAIN * abs(1 - known[before].mean())
+        is_better = leading != before and bool(is_clear)
     if leading == start or search.is_over():
         return scores
     return search.run(stage, _jobs([leading], others), scores)
@@ -389,21 +391,24 @@ def _compare_structures(search: Search, grid: SearchGrid, scores: Scores) -> Sco
 
 
 def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
-    """Return the number of jobs of each stage, if the search for C ends at once."""
+    """Return the number of jobs of each stage, if the search for C ends after two rounds.
+
+    It can be larger if larger Cs keep getting better.
+    """
     n_first, n_folds = search.n_first, len(search.folds)
 
     def n_jobs_of(n_settings: int) -> int:
         return n_settings * n_first + min(n_settings, search.n_kept) * (n_folds - n_first)
 
-    # Without given Cs: the next one, and one that is better with the same centres.
-    n_others = len(grid.ladder) - 1 if grid.tries_all else min(len(grid.ladder), 2)
+    # Without given Cs: one that is better with the same centres, and the next two.
+    n_others = len(grid.ladder) - 1 if grid.tries_all else min(len(grid.ladder), 3)
     n_structures = len(grid.settings) - 1 + len(grid.probed)
     n_probes = len(grid.probed) * min(FIRST_FOLDS, n_folds)
     expected = {
         "usual": n_folds,
         "C": n_jobs_of(n_others),
         "structure": n_probes + n_jobs_of(n_structures),
-        "C again": n_jobs_of(n_others if grid.tries_all else min(n_others, 1))
+        "C again": n_jobs_of(n_others if grid.tries_all else min(n_others, 2))
         if n_structures
         else 0,
         "size": 0 if search.usual.n_basis == grid.n_basis else search.n_last,
@@ -419,7 +424,10 @@ def compare_settings(
     scores: Scores,
     n_folds: int | None = None,
 ) -> Scores:
-    """Score settings on the first folds, and those on the others that may become the best."""
+    """Score settings on the first folds, and those on the others that may become the best.
+
+    There are ``n_folds`` folds, all of them by default.
+    """
     n_first, n_folds = search.n_first, len(search.folds) if n_folds is None else n_folds
     best = search.best(scores)
     scores = search.run(stage, _jobs(settings, range(n_first)), scores)

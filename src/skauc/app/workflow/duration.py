@@ -32,7 +32,7 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     n_cores = os.cpu_count() or 1
     n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
     n_jobs = 1 if n_rows < LEAST_THREADED else min(n_jobs, n_cores)
-    n_repeats = EFFORTS[recipe.effort][0].n_repeats(n_rows)
+    n_repeats = EFFORTS[recipe.effort].n_repeats(n_rows)
     # Seconds of one core that a default search with 64 centres took: about thirty fits.
     work = (0.6 + 0.0025 * min(n_rows, MOST_ROWS)) * n_repeats * _SHARES[recipe.effort]
     seconds = work * recipe.n_basis / 64 / n_jobs
