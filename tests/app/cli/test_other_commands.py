@@ -4,9 +4,10 @@ import numpy as np
 import onnxruntime
 import pytest
 from program import run
+from sklearn.datasets import make_moons
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
-from skauc import SparseKernelAUC, load_model, save_model
+from skauc import SparseKernelAUC, SparseKernelAUCCV, load_model, save_model
 from skauc.app.tables import read_table
 from skauc.metrics import partial_auc
 
@@ -127,6 +128,16 @@ def test_inspect(customers):
     values = found["model"]["centres"][0]["values"]
     assert values["town"] in ("Oslo", "Bern", "Århus", "")
     assert 1979 < int(values["born"][:4]) < 1984
+
+
+def test_inspect_says_that_a_model_is_an_average(tmp_path):
+    X, y = make_moons(120, noise=0.5, random_state=0)
+    model = SparseKernelAUCCV(n_basis=16, cv=2, random_state=0).fit(X, y)
+    path = save_model(model, tmp_path / "average.skauc")
+    words = f"the average of {len(model.ensemble_)} models"
+    assert len(model.ensemble_) > 1
+    assert words in run("inspect", path).out
+    assert run("inspect", path, "--json").json["model"]["average"] == words
 
 
 def test_a_model_that_was_saved_from_python(tmp_path):

@@ -28,7 +28,8 @@ def inspect(
     """Show the parts of a model.
 
     Prints its origin, columns, settings, length scales and centres. The centres are in the units
-    of the table. A coefficient is what its centre adds to the score of a row just like it.
+    of the table. A coefficient is what its centre adds to the score of a row just like it. The
+    settings of an average are those of the model with the largest weight.
     """
     opened = open_file(model)
     from skauc.app.workflow import describe_model
@@ -53,6 +54,7 @@ def _as_dict(path: Path, manifest: dict, parts: ModelParts) -> dict:
             "estimator": parts.estimator,
             "n_basis": parts.n_basis,
             "n_numbers": parts.n_numbers,
+            "average": parts.average,
             "parameters": parts.parameters,
             "columns": [
                 {"name": each.name, "relevance": each.relevance, "linear": each.linear}
@@ -103,6 +105,8 @@ def _origin(path: Path, manifest: dict, parts: ModelParts) -> list[tuple[str, st
     rows.append(("estimator", parts.estimator))
     rows.append(("size", f"{parts.n_basis} centres, {parts.n_numbers:,} numbers"))
     settings = (f"{name}={_joined(value)}" for name, value in parts.parameters.items())
+    if parts.average is not None:
+        rows.append(("model", parts.average))
     rows.append(("settings", ", ".join(settings)))
     return rows
 

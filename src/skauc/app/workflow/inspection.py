@@ -70,6 +70,9 @@ class ModelParts:
         The values of the centres, by column. A ridge has None in the columns that it does not use.
     units : str
         The units of these values.
+    average : str or None
+        What the model is the average of, in words; None if it is a single model. The parameters
+        are those of the model with the largest weight.
     """
 
     estimator: str
@@ -83,6 +86,7 @@ class ModelParts:
     coef: np.ndarray
     centres: dict[str, list]
     units: str
+    average: str | None = None
 
 
 def describe_model(model) -> ModelParts:
@@ -126,6 +130,7 @@ def describe_model(model) -> ModelParts:
         coef=np.ravel(opened.model.coef),
         centres=values,
         units=units,
+        average=opened.average,
     )
 
 
