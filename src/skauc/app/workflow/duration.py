@@ -6,10 +6,12 @@ import os
 
 from skauc.app.workflow.training import Recipe
 from skauc.sparse.grid import EFFORTS
-from skauc.sparse.search import LEAST_THREADED, MOST_ROWS
+from skauc.sparse.search import LEAST_THREADED
 
-# Number of fits, compared with those of the default effort.
-_SHARES = {"quick": 0.2, "default": 1.0, "thorough": 3.0}
+# Time, compared with that of the default effort.
+_SHARES = {"quick": 0.2, "default": 1.0, "thorough": 2.0}
+# With more rows than this a search takes little longer, because fits choose centres on samples.
+_MOST_ROWS = 10_000
 
 
 def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
@@ -33,7 +35,7 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
     n_jobs = 1 if n_rows < LEAST_THREADED else min(n_jobs, n_cores)
     n_repeats = EFFORTS[recipe.effort].n_repeats(n_rows)
-    # Seconds of one core that a default search with 64 centres took: about thirty fits.
-    work = (0.6 + 0.0025 * min(n_rows, MOST_ROWS)) * n_repeats * _SHARES[recipe.effort]
+    # Seconds of one core that a default search with 64 centres took.
+    work = (0.9 + 0.002 * min(n_rows, _MOST_ROWS)) * n_repeats * _SHARES[recipe.effort]
     seconds = work * recipe.n_basis / 64 / n_jobs
     return seconds if recipe.time_limit is None else min(seconds, recipe.time_limit)
