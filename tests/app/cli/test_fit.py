@@ -277,7 +277,7 @@ def test_the_kind_of_a_column_can_be_chosen(tmp_path):
 def test_a_long_fit_says_how_long_it_takes(tmp_path, monkeypatch):
     """And how to make it quicker, before it begins."""
     monkeypatch.setattr("skauc.app.workflow.train_model", interrupt)
-    tumours(200).to_csv(tmp_path / "t.csv", index=False)
+    tumours(400).to_csv(tmp_path / "t.csv", index=False)
     answer = run(
         "fit", tmp_path / "t.csv", "--target", "target", "--effort", "thorough", "--jobs", 1
     )
