@@ -19,8 +19,10 @@ from sklearn.utils import check_random_state
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import FitInterruptedError
+from skauc.feature_map import FeatureMap
 from skauc.sparse.averaging import Average, average_of, averaged_path, joined_path
 from skauc.sparse.decision import Decision
+from skauc.sparse.linear_term import KnownAxes
 from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Plan, make_plan
 from skauc.sparse.progress import SearchLog
@@ -88,11 +90,11 @@ class LastFits:
             if len(factors) > 1:
                 random_state = check_random_state(self.search.seed)
                 path = joined_path(self._paths, factors, mapped, self.n_basis, random_state)
-            if path is None and len(factors) > 1:
-                # So few centres cannot hold the average.
-                first = decision.setting if decision.setting in factors else first
-                average = average_of(self.search, first, [], self.log.scores)
-                factors = _alone(first) if average is None else average.factors
+                if path is None:
+                    # So few centres cannot hold the average.
+                    first = decision.setting if decision.setting in factors else first
+                    average = average_of(self.search, first, [], self.log.scores)
+                    factors = _alone(first) if average is None else average.factors
             if path is None:
                 path = averaged_path(self._paths[first], factors[first], self.rows)
         except KeyboardInterrupt as interrupt:
@@ -107,10 +109,15 @@ class LastFits:
 
     def _plan_all(self, factors: Factors) -> TrainingData:
         """Plan the fits, and return the rows as the kernel sees them, the same in all fits."""
+        scaled: FeatureMap | None = None
+        known_axes: KnownAxes = {}
         for setting in factors:
             changes = {} if self.hurries else self._changes(setting)
             parameters = replace(self.search.base, **{**setting.parameters(), **changes})
-            self._plans[setting], mapped = make_plan(parameters, self.rows)
+            plan, mapped = make_plan(parameters, self.rows, scaled, known_axes)
+            self._plans[setting] = plan
+            if setting.scaling is not None and plan.feature_map is not None:
+                scaled = FeatureMap(plan.feature_map.by_feature)
         return mapped
 
     def _fit_all(self, factors: Factors, rows: TrainingData) -> None:

@@ -69,11 +69,11 @@ class Search:
     """The rows and folds that settings are scored on, and how.
 
     ``are_few`` tells whether the rarer class has few rows. Of the settings of a round, ``n_kept``
-    are tried on all folds. ``usual`` is the setting that is
-    kept unless another one is better; it has the size at which settings are compared. ``near``
-    returns the Cs that fits try beside their own.
-    ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before the
-    jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the first.
+    are tried on all folds. ``usual`` is the setting that is kept unless another one is better; it
+    has the size at which settings are compared. ``near`` returns the Cs that fits try beside their
+    own. ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before
+    the jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the
+    first.
     """
 
     base: Parameters
