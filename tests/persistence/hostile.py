@@ -20,8 +20,8 @@ from skauc import load_model
 from skauc.exceptions import ModelFileError
 
 MEMORY = 250 * 10**6
-N_DAMAGED = 100
-N_RESEALED = 150
+N_DAMAGED = 60
+N_RESEALED = 80
 VALUES = [None, -1, 10**12, 1e308, "", "x" * 1000, [], {}, [[]], True, "\0", "ObjectNode", "os"]
 
 
@@ -59,7 +59,7 @@ def packed(members, comment=b"", compression=zipfile.ZIP_DEFLATED):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name), content, compression)
+            archive.writestr(zipfile.ZipInfo(name), content, compression, compresslevel=1)
         archive.comment = comment
     return file.getvalue()
 
