@@ -16,10 +16,11 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from skauc.compiling import compiled
 from skauc.data.sampling import HashOrder
 from skauc.data.statistics import feature_statistics
 from skauc.data.training import TrainingData, WeightedRows
-from skauc.support import cached_property, quiet_overflow
+from skauc.support import cached_property, quiet_overflow, row_slices, rows_per_block
 
 # Number of knots of each feature's map.
 N_KNOTS = 32
@@ -30,6 +31,8 @@ VALUE_SHARE = 0.25
 _SAME = 16
 # Number of rows that scalings and axes are computed from.
 DECIDING_ROWS = 100_000
+# Numbers of a block of features: eight megabytes.
+_BLOCK = 1 << 20
 # The smooth clip bends values to less than this many widths from the middle.
 CLIP_LIMIT = 3.0
 # Values further from the middle than this many widths count as this far.
@@ -63,8 +66,7 @@ class RankScaling:
     def of(cls, data: TrainingData, word: str) -> RankScaling:
         """Return the maps for weighted rows; ``word`` is "rank" or "normal"."""
         X, weights = deciding_rows(data)
-        maps = [_mid_ranks(column, weights) for column in X.T]
-        knots, half_steps = (np.stack(part, axis=1) for part in zip(*maps, strict=True))
+        knots, half_steps = _mid_ranks(X, weights)
         n_features = X.shape[1]
         raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), word)
         mean, variance = feature_statistics(WeightedRows(raw.transform(X), weights))
@@ -87,17 +89,11 @@ class RankScaling:
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in the dtype of the rows."""
-        images = np.empty(X.shape, dtype=X.dtype)
-        for column, knots, levels, image in zip(
-            X.T, self.knots.T, self.levels.T, images.T, strict=True
-        ):
-            image[:] = _interpolate(column, knots, levels)
-        return images
+        return _interpolate(X, self.knots, self.levels)
 
     def inverse(self, images: np.ndarray) -> np.ndarray:
         """Return values that have these images, clipped to the range of the knots."""
-        columns = zip(np.asarray(images).T, self.levels.T, self.knots.T, strict=True)
-        return np.stack([_interpolate(*column) for column in columns], axis=1)
+        return _interpolate(np.asarray(images, dtype=np.float64), self.levels, self.knots)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,45 +236,89 @@ def _normal_quantiles(n_knots: int) -> np.ndarray:
 _SPREADS: dict[str, Callable[[int], np.ndarray]] = {"rank": _shares, "normal": _normal_quantiles}
 
 
-def _interpolate(values: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return `np.interp` of the values, also where the slope between two knots overflows."""
-    images = np.interp(values, knots, levels)
-    lost = np.flatnonzero(~np.isfinite(images))
-    if len(lost):
-        after = np.searchsorted(knots, values[lost], side="right")
-        low, high = knots[after - 1], knots[after]
-        share = (values[lost] - low) / (high - low)
-        images[lost] = (1.0 - share) * levels[after - 1] + share * levels[after]
+def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return `np.interp` of each column, also where the slope between two knots overflows."""
+    images = np.empty(X.shape, dtype=X.dtype)
+    for image, *column in zip(images.T, X.T, knots.T, levels.T, strict=True):
+        image[:] = np.interp(*column)
+    lost = np.nonzero(~np.isfinite(images))
+    if len(lost[0]):
+        values, columns = X[lost], lost[1]
+        after = np.count_nonzero(knots[:, columns] <= values, axis=0)
+        low, high = knots[after - 1, columns], knots[after, columns]
+        share = (values - low) / (high - low)
+        images[lost] = (1.0 - share) * levels[after - 1, columns] + share * levels[after, columns]
     return images
 
 
-def _mid_ranks(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct knots at the quantiles of a feature, and twice their mean position.
+def _mid_ranks(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct knots at the quantiles of each feature, and twice their mean position.
 
-    The quantiles are those of a mixture: `VALUE_SHARE` of the mass is spread evenly over the
-    distinct values, the rest over the rows.
+    Both have a column per feature.
     """
-    distinct, number = np.unique(column, return_inverse=True)
-    of_value = np.bincount(number, weights)
-    distinct, of_value = distinct[of_value > 0], of_value[of_value > 0]
-    mass = (1 - VALUE_SHARE) * of_value / of_value.sum() + VALUE_SHARE / len(distinct)
-    ends = np.cumsum(mass)
-    quantiles = np.linspace(0.0, 1.0, N_KNOTS)
-    places = np.searchsorted(ends, quantiles * ends[-1], side="left")
-    values = distinct[np.minimum(places, len(distinct) - 1)]
+    values = _quantiles(X, weights)
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
     # Errors are as large as those of usual values, also where a value is near zero. The spacing of
     # the largest numbers is infinite.
     sizes = np.minimum(np.abs(values), np.finfo(np.float64).max / 2)
-    greatest = np.maximum(np.maximum(sizes[1:], sizes[:-1]), np.median(sizes))
+    greatest = np.maximum(np.maximum(sizes[1:], sizes[:-1]), np.median(sizes, axis=0))
     nearest = np.spacing(greatest)
     with quiet_overflow():
-        is_new = np.diff(values) > _SAME * nearest
-    values = values[np.maximum.accumulate(np.where(np.append(True, is_new), np.arange(N_KNOTS), 0))]
-    distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
-    half_steps = (2 * first + counts - 1).astype(np.uint8)
-    padding = (0, N_KNOTS - len(distinct))
-    return np.pad(distinct, padding, mode="edge"), np.pad(half_steps, padding, mode="edge")
+        is_new = np.diff(values, axis=0) > _SAME * nearest
+    number = np.cumsum(is_new, axis=0)
+    number = np.concatenate((np.zeros_like(number[:1]), number))
+    knots = np.full(values.shape, -np.inf)
+    doubled, counts = np.zeros(values.shape, dtype=np.intp), np.zeros(values.shape, dtype=np.intp)
+    columns = np.arange(X.shape[1])
+    for place in range(N_KNOTS - 1, -1, -1):  # the first of equal values comes last, and stays
+        which = number[place], columns
+        knots[which], doubled[which] = values[place], 2 * place
+        counts[which] += 1
+    half_steps = np.where(counts > 0, doubled + counts - 1, 0)
+    repeated = np.maximum.accumulate
+    return repeated(knots, axis=0), repeated(half_steps, axis=0).astype(np.uint8)
+
+
+def _quantiles(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return `N_KNOTS` quantiles of each feature, in a column per feature.
+
+    They are those of a mixture: `VALUE_SHARE` of the mass is spread evenly over the distinct
+    values, the rest over the rows.
+    """
+    found = np.empty((N_KNOTS, X.shape[1]))
+    shares = np.linspace(0.0, 1.0, N_KNOTS)
+    for part in row_slices(X.shape[1], rows_per_block(len(X), _BLOCK, least=1)):
+        features = np.ascontiguousarray(X[:, part].T)
+        order = np.argsort(features, axis=1, kind="stable")
+        _find_quantiles(features, order, weights, shares, VALUE_SHARE, found[:, part])
+    return found
+
+
+@compiled
+def _find_quantiles(features, order, weights, shares, value_share, out):
+    """Write the least values with at least these shares of the mass at or below them."""
+    n_rows = features.shape[1]
+    distinct, mass = np.empty(n_rows), np.empty(n_rows)
+    for j in range(len(features)):
+        n_distinct, total = 0, 0.0
+        for place in range(n_rows):
+            i = order[j, place]
+            if weights[i] == 0.0:
+                continue
+            if n_distinct == 0 or features[j, i] != distinct[n_distinct - 1]:
+                distinct[n_distinct], mass[n_distinct] = features[j, i], 0.0
+                n_distinct += 1
+            mass[n_distinct - 1] += weights[i]
+            total += weights[i]
+        end = 0.0
+        for k in range(n_distinct):
+            end += (1 - value_share) * mass[k] / total + value_share / n_distinct
+            mass[k] = end
+        k = 0
+        for q in range(len(shares)):
+            while k < n_distinct - 1 and mass[k] < shares[q] * end:
+                k += 1
+            out[q, j] = distinct[k]
 
 
 def _weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: list[float]) -> np.ndarray:
