@@ -290,15 +290,16 @@ def _quantiles(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     for part in row_slices(X.shape[1], rows_per_block(len(X), _BLOCK, least=1)):
         features = np.ascontiguousarray(X[:, part].T)
         order = np.argsort(features, axis=1, kind="stable")
-        _find_quantiles(features, order, weights, shares, VALUE_SHARE, found[:, part])
+        found[:, part] = _find_quantiles(features, order, weights, shares, VALUE_SHARE).T
     return found
 
 
 @compiled
-def _find_quantiles(features, order, weights, shares, value_share, out):
-    """Write the least values with at least these shares of the mass at or below them."""
+def _find_quantiles(features, order, weights, shares, value_share):
+    """Return the least values with at least these shares of the mass at or below them."""
     n_rows = features.shape[1]
     distinct, mass = np.empty(n_rows), np.empty(n_rows)
+    out = np.empty((len(features), len(shares)))
     for j in range(len(features)):
         n_distinct, total = 0, 0.0
         for place in range(n_rows):
@@ -318,7 +319,8 @@ def _find_quantiles(features, order, weights, shares, value_share, out):
         for q in range(len(shares)):
             while k < n_distinct - 1 and mass[k] < shares[q] * end:
                 k += 1
-            out[q, j] = distinct[k]
+            out[j, q] = distinct[k]
+    return out
 
 
 def _weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: list[float]) -> np.ndarray:

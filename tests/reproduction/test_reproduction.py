@@ -58,7 +58,7 @@ def test_a_device_without_torch(tmp_path):
 
 @pytest.mark.usefixtures("data_folder")
 def test_results_do_not_depend_on_the_device(tmp_path):
-    """"cpu:0" is torch's own name of the processor."""
+    """ "cpu:0" is torch's own name of the processor."""
     pytest.importorskip("torch")
     asked = {"datasets": ["glass"], "methods": ["KernelRankSVM"], "quick": True}
     for device in ("cpu", "cpu:0"):

@@ -19,6 +19,8 @@ _AXES_ROWS = 4000
 _N_ITERATIONS = 2
 _MORE_VECTORS = 10
 _SMALLEST_SQUARE = 1e-10
+# With at most this many rows per vector, the products of all rows take less time.
+_SHORT = 2
 # Numbers per block of rows: one megabyte in float64.
 _BLOCK = 1 << 17
 # Bits that `rounded` keeps. Sums over many rows agree in more bits than these in any order.
@@ -74,10 +76,24 @@ def _weighted_sample(data):
 
 
 def _leading_vectors(A, n_vectors: int) -> np.ndarray:
-    """Return the leading right singular vectors of a matrix as columns, by subspace iteration.
+    """Return the leading right singular vectors of a matrix as columns.
 
     The result depends on A^T A only, so it does not change if a row is split into several. Vectors
     of singular values that are zero but for rounding errors are left out.
+    """
+    is_short = A.shape[0] <= _SHORT * n_vectors
+    spanning = A.T if is_short else A.T @ _leading_span(A, n_vectors)
+    products = spanning.T @ spanning
+    products = products.toarray() if sparse.issparse(products) else products
+    squares, turn = np.linalg.eigh(np.asarray(products, dtype=np.float64))
+    kept = np.flatnonzero(squares > _SMALLEST_SQUARE * squares[-1])[::-1][:n_vectors]
+    return spanning @ (turn[:, kept] / np.sqrt(squares[kept]))
+
+
+def _leading_span(A, n_vectors: int) -> np.ndarray:
+    """Return orthonormal columns that nearly span the leading left vectors.
+
+    They are found by subspace iteration.
     """
     n_start = min(n_vectors + _MORE_VECTORS, *A.shape)
     start = np.random.default_rng(0).random((A.shape[1], n_start), dtype=A.dtype)
@@ -86,11 +102,7 @@ def _leading_vectors(A, n_vectors: int) -> np.ndarray:
     for _ in range(_N_ITERATIONS):
         spanning = linalg.qr(images, mode="economic")[0]
         images = A @ (A.T @ spanning)
-    spanning = linalg.qr(images, mode="economic")[0]
-    back = A.T @ spanning
-    squares, turn = np.linalg.eigh(np.asarray(spanning.T @ (A @ back), dtype=np.float64))
-    kept = np.flatnonzero(squares > _SMALLEST_SQUARE * squares[-1])[::-1][:n_vectors]
-    return back @ (turn[:, kept] / np.sqrt(squares[kept]))
+    return linalg.qr(images, mode="economic")[0]
 
 
 def _times(rows, factors: np.ndarray):

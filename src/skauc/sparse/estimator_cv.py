@@ -30,11 +30,11 @@ from skauc.sparse.plan import Parameters, as_selection
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import (
-    LEAST_THREADED,
     Search,
     expected_jobs,
     is_few,
     run_search,
+    threads_pay,
     try_all_centres,
     try_shapes,
 )
@@ -506,11 +506,8 @@ class SparseKernelAUCCV(PathClassifier):
 
 
 def _gains_by_threads(rows: TrainingData) -> bool:
-    """Return whether several fits at the same time take less time than one after the other.
-
-    Those that share the workers of a cluster would only wait for each other.
-    """
-    return isinstance(rows, TrainingData) and rows.n_rows >= LEAST_THREADED
+    """Return whether threads pay; fits that share a cluster would only wait for each other."""
+    return isinstance(rows, TrainingData) and threads_pay(rows.n_rows, rows.n_features)
 
 
 def _as_seed(random_state) -> int:

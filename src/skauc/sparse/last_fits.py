@@ -27,7 +27,7 @@ from skauc.sparse.path import fit_path
 from skauc.sparse.plan import Plan, make_plan
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.sampling import MOST_REFINED_ROWS
-from skauc.sparse.search import LEAST_THREADED, Search
+from skauc.sparse.search import Search, threads_pay
 from skauc.sparse.settings import Factors, Setting
 from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
@@ -122,7 +122,7 @@ class LastFits:
 
     def _fit_all(self, factors: Factors, rows: TrainingData) -> None:
         """Fit all settings, several at the same time if that pays."""
-        is_threaded = len(factors) > 1 and LEAST_THREADED <= rows.n_rows <= MOST_AT_ONCE
+        is_threaded = threads_pay(rows.n_rows, rows.n_features) and rows.n_rows <= MOST_AT_ONCE
         n_threads = effective_n_jobs(self.n_jobs)
         n_at_once = min(len(factors), n_threads) if is_threaded else 1
         tasks = [

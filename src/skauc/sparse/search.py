@@ -56,8 +56,9 @@ PROBED_PART = 4
 FEW_OF_CLASS = 300
 # Training rows of a fold: more rows are sampled, because fits choose centres on samples anyway.
 MOST_ROWS = 40_000
-# Rows from which on threads pay: fits to fewer rows are short calls that wait for Python's lock.
-LEAST_THREADED = 1_000
+# Numbers from which on threads pay, if rows have their features and this many columns of centres.
+# Fits to fewer are short calls that wait for Python's lock.
+_LEAST_THREADED, _COLUMNS = 30_000, 64
 # A size that loses no more than this part of 1 - AUC to another one is as good.
 SMALL_LOSS = 0.05
 # A still larger C is tried if the last one gained this part of 1 - AUC.
@@ -299,6 +300,11 @@ class Search:
             if not self._cancellation.is_set:
                 raise
             return None
+
+
+def threads_pay(n_rows: int, n_features: int) -> bool:
+    """Tell whether several fits at the same time take less time than one after the other."""
+    return n_rows * (n_features + _COLUMNS) >= _LEAST_THREADED
 
 
 def is_few(counts: tuple[int, int]) -> bool:

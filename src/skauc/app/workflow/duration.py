@@ -6,7 +6,7 @@ import os
 
 from skauc.app.workflow.training import Recipe
 from skauc.sparse.grid import EFFORTS
-from skauc.sparse.search import LEAST_THREADED
+from skauc.sparse.search import threads_pay
 
 # Time, compared with that of the default effort.
 _SHARES = {"quick": 0.2, "default": 1.0, "thorough": 2.0}
@@ -33,7 +33,7 @@ def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     """
     n_cores = os.cpu_count() or 1
     n_jobs = n_cores if recipe.n_jobs in (None, -1) else max(recipe.n_jobs or 1, 1)
-    n_jobs = 1 if n_rows < LEAST_THREADED else min(n_jobs, n_cores)
+    n_jobs = min(n_jobs, n_cores) if threads_pay(n_rows, n_features=0) else 1
     n_repeats = EFFORTS[recipe.effort].n_repeats(n_rows)
     # Seconds of one core that a default search with 64 centres took.
     work = (0.9 + 0.002 * min(n_rows, _MOST_ROWS)) * n_repeats * _SHARES[recipe.effort]
