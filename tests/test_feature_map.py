@@ -47,7 +47,7 @@ def test_without_scaling_there_is_none():
 def test_other_words_are_refused(scaling):
     with pytest.raises(
         InvalidParameterError,
-        match=r"`scaling` must be None, 'rank', 'normal', 'clip' or 'log'; got",
+        match=r"`scaling` must be None, 'rank', 'normal', 'screened', 'clip' or 'log'; got",
     ):
         SparseKernelAUC(scaling=scaling).fit(skewed(), np.arange(300) % 2)
 

@@ -7,11 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import norm, rankdata
+from scipy.stats import chi2_contingency, norm, rankdata
 
 from skauc import SparseKernelAUC
 from skauc.data.training import TrainingData
-from skauc.scalings import N_KNOTS, RankScaling, make_scaling
+from skauc.scalings import (
+    IRRELEVANT_PART,
+    LEAST_DEVIATIONS,
+    N_KNOTS,
+    SCREENED,
+    RankScaling,
+    make_scaling,
+    relevance_weights,
+)
 
 WORDS = pytest.mark.parametrize("word", ["rank", "normal"])
 
@@ -222,3 +230,83 @@ def test_clip_and_log_lead_back_and_do_not_depend_on_the_unit(word, unit):
 def test_a_constant_feature_has_the_image_zero(word):
     rows = np.full((5, 1), -3.5)
     assert_array_equal(scaling_of(word, rows).transform(rows), np.zeros((5, 1)))
+
+
+# -- relevance --------------------------------------------------------------------------------
+
+
+def with_few_relevant(n_rows=2_000, n_features=12, seed=0):
+    """Return rows of which the first two features are relevant, one of them by its distance."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    X[:, 2] = rng.random(n_rows) < 0.05
+    return X, X[:, 0] + X[:, 1] ** 2 + rng.normal(size=n_rows) > 1
+
+
+def training(X, y, weights=None):
+    return TrainingData(X, y, np.ones(len(X)) if weights is None else weights, np.array([0, 1]))
+
+
+def screened_weights(X, y, weights=None):
+    """Return the weights of the features, as the maps have them."""
+    data = training(X, y, weights)
+    return make_scaling("normal", data).deviation / make_scaling(SCREENED, data).deviation
+
+
+def test_features_that_seem_irrelevant_weigh_less():
+    X, y = with_few_relevant()
+    found = screened_weights(X, y)
+    assert_allclose(found[:2], 1.0)
+    assert_allclose(found[2:], np.sqrt(IRRELEVANT_PART * 2 / 10))
+
+
+def test_relevance_is_a_test_of_independence():
+    """By scipy, on counts in the intervals between every fourth knot."""
+    X, y = with_few_relevant(400, seed=1)
+    knots = ranks_of(X).knots
+    expected = []
+    for column, own in zip(X.T, knots.T, strict=True):
+        interval = np.searchsorted(np.unique(own[4::4]), column, side="right")
+        table = [np.bincount(interval[y == label]) for label in (False, True)]
+        width = max(map(len, table))
+        table = np.array([np.pad(counts, (0, width - len(counts))) for counts in table])
+        statistic, _, n_free, _ = chi2_contingency(table[:, table.any(axis=0)], correction=False)
+        expected.append((statistic - n_free) / np.sqrt(2 * n_free) > LEAST_DEVIATIONS)
+    assert 0 < sum(expected) < len(expected)
+    weights = relevance_weights(X, y, np.ones(len(X)), knots)
+    assert_array_equal(weights == 1.0, expected)
+
+
+def test_without_a_relevant_feature_all_weigh_the_same():
+    X = np.random.default_rng(0).normal(size=(500, 8))
+    assert_array_equal(screened_weights(X, np.arange(500) % 2 == 0), np.ones(8))
+
+
+def test_a_few_irrelevant_features_keep_their_weight():
+    """They weigh no more than they may, all together."""
+    X, y = with_few_relevant()
+    columns = [0, 1, 0, 1, 5]
+    assert_array_equal(screened_weights(X[:, columns], y), np.ones(5))
+
+
+def test_weights_are_repetitions_for_relevance():
+    X, y = with_few_relevant(300)
+    times = np.random.default_rng(0).integers(0, 4, len(X))
+    weighted = screened_weights(X, y, times.astype(float))
+    repeated = screened_weights(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert 0 < np.count_nonzero(weighted < 1) < X.shape[1]
+    assert_allclose(weighted, repeated)
+
+
+def test_many_irrelevant_features_hide_fewer_others():
+    rng = np.random.default_rng(0)
+    X, y = with_few_relevant(1_200)
+    X = np.hstack((X[:, :2], rng.normal(size=(len(X), 300))))
+    half = slice(600), slice(600, None)
+    scores = {
+        word: SparseKernelAUC(16, scaling=word, random_state=0)
+        .fit(X[half[0]], y[half[0]])
+        .score(X[half[1]], y[half[1]])
+        for word in ("normal", SCREENED)
+    }
+    assert scores[SCREENED] > scores["normal"] + 0.03

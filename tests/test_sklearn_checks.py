@@ -68,6 +68,7 @@ VARIANTS = [
     SparseKernelAUC(4, kernel="laplacian", selection=Selection(retrain="doubling")),
     SparseKernelAUC(8, gamma=[0.1, 1.0]),
     SparseKernelAUC(16, scaling="normal", rotate=True, refine=3),
+    SparseKernelAUC(16, scaling="screened", refine=3),
     StructuralAUC(10.0, kernel="rbf", tol=1e-2),
     StructuralAUC(kernel="polynomial", degree=2),
     KernelRankSVM(kernel="laplacian", C=10, cache_size=1),

@@ -50,7 +50,7 @@ def check_scaling(scaling) -> None:
     """Raise an error unless ``scaling`` is one of `SCALINGS`."""
     if scaling is not None and not (isinstance(scaling, str) and scaling in SCALINGS):
         raise InvalidParameterError(
-            f"`scaling` must be None, 'rank', 'normal', 'clip' or 'log'; got {scaling!r}. Use "
+            f"`scaling` must be None, 'rank', 'normal', 'screened', 'clip' or 'log'; got {scaling!r}. Use "
             "'normal' for features with heavy tails or different units, None for scaled features."
         )
 
@@ -74,7 +74,8 @@ def rotate(scaled: FeatureMap | None, data: TrainingData) -> tuple[FeatureMap, T
         raise InvalidDataError(
             "`rotate` needs dense rows; got a sparse matrix. Use rotate=False, or pass X.toarray()."
         )
-    axes = principal_axes(*deciding_rows(data))
+    rows = deciding_rows(data)
+    axes = principal_axes(np.asarray(rows.X, dtype=np.float64), rows.weights)
     rotation = FeatureMap(axes=axes)
     return replace(scaled or rotation, axes=axes), data.transformed(rotation.transform)
 

@@ -33,6 +33,12 @@ _SAME = 16
 DECIDING_ROWS = 100_000
 # Numbers of a block of features: eight megabytes.
 _BLOCK = 1 << 20
+# The scaling that gives a smaller weight to features that seem irrelevant. A feature is relevant if
+# its intervals between some of its knots differ in their share of positives by this many standard
+# deviations of the chi-squared statistic. All other features together weigh this part of these.
+SCREENED = "screened"
+_N_INTERVALS = 8
+LEAST_DEVIATIONS, IRRELEVANT_PART = 5.0, 0.3
 # The smooth clip bends values to less than this many widths from the middle.
 CLIP_LIMIT = 3.0
 # Values further from the middle than this many widths count as this far.
@@ -64,13 +70,20 @@ class RankScaling:
 
     @classmethod
     def of(cls, data: TrainingData, word: str) -> RankScaling:
-        """Return the maps for weighted rows; ``word`` is "rank" or "normal"."""
-        X, weights = deciding_rows(data)
+        """Return the maps for weighted rows; ``word`` is "rank", "normal" or "screened".
+
+        The last is "normal", with larger deviations of features that seem irrelevant.
+        """
+        rows = deciding_rows(data)
+        X, weights = _as_doubles(rows)
         knots, half_steps = _mid_ranks(X, weights)
-        n_features = X.shape[1]
-        raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), word)
+        n_features, spread = X.shape[1], "normal" if word == SCREENED else word
+        raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), spread)
         mean, variance = feature_statistics(WeightedRows(raw.transform(X), weights))
-        return cls(knots, half_steps, mean, np.sqrt(np.where(variance > 0, variance, 1.0)), word)
+        deviation = np.sqrt(np.where(variance > 0, variance, 1.0))
+        if word == SCREENED:
+            deviation /= relevance_weights(X, rows.positive, weights, knots)
+        return cls(knots, half_steps, mean, deviation, spread)
 
     @property
     def parts(self) -> dict[str, np.ndarray]:
@@ -112,7 +125,7 @@ class ClipScaling:
     @classmethod
     def of(cls, data: TrainingData, word: str) -> ClipScaling:
         """Return the maps for weighted rows."""
-        X, weights = deciding_rows(data)
+        X, weights = _as_doubles(deciding_rows(data))
         maps = np.array([_middle_and_width(column, weights) for column in X.T])
         return cls(*np.ascontiguousarray(maps.T))
 
@@ -158,7 +171,7 @@ class LogScaling:
     @classmethod
     def of(cls, data: TrainingData, word: str) -> LogScaling:
         """Return the maps for weighted rows."""
-        X, weights = deciding_rows(data)
+        X, weights = _as_doubles(deciding_rows(data))
         X, weights = X[weights > 0], weights[weights > 0]
         least = X.min(axis=0)
         offset = np.array([_offset(column, weights) for column in X.T])
@@ -201,6 +214,7 @@ Scaling: TypeAlias = RankScaling | ClipScaling | LogScaling
 _SCALINGS: dict[str, type[Scaling]] = {
     "rank": RankScaling,
     "normal": RankScaling,
+    SCREENED: RankScaling,
     "clip": ClipScaling,
     "log": LogScaling,
 }
@@ -212,12 +226,16 @@ def make_scaling(word: str, data: TrainingData) -> Scaling:
     return _SCALINGS[word].of(data, word)
 
 
-def deciding_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Return up to `DECIDING_ROWS` rows, a stratified sample of more, and their weights."""
+def deciding_rows(data: TrainingData) -> TrainingData:
+    """Return up to `DECIDING_ROWS` rows, a stratified sample of more."""
     order = HashOrder(data, seed=0)
     share = min(DECIDING_ROWS / sum(order.counts), 1.0)
     negative, positive = (math.ceil(share * count) for count in order.counts)
-    rows = data.take(order.between((0, 0), (negative, positive)))
+    return data.take(order.between((0, 0), (negative, positive)))
+
+
+def _as_doubles(rows: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features in double precision, and the weights."""
     return np.asarray(rows.X, dtype=np.float64), rows.weights
 
 
@@ -321,6 +339,42 @@ def _find_quantiles(features, order, weights, shares, value_share):
                 k += 1
             out[j, q] = distinct[k]
     return out
+
+
+def relevance_weights(
+    X: np.ndarray, positive: np.ndarray, weights: np.ndarray, knots: np.ndarray
+) -> np.ndarray:
+    """Return a weight for each feature: 1 if it is relevant on its own, else a smaller one.
+
+    If no feature is relevant, all weights are 1.
+    """
+    bounds = knots[:: len(knots) // _N_INTERVALS][1:]
+    share = weights[positive].sum() / weights.sum()
+    is_relevant = np.empty(X.shape[1], dtype=bool)
+    for part in row_slices(X.shape[1], rows_per_block(len(X), _BLOCK, least=1)):
+        interval = np.zeros(X[:, part].shape, dtype=np.intp)
+        for bound in bounds[:, part]:
+            interval += bound <= X[:, part]
+        counts, hits = (_sums_by_interval(interval, each) for each in (weights, weights * positive))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = (hits - counts * share) ** 2 / (counts * share * (1 - share))
+        n_free = np.maximum(np.count_nonzero(counts, axis=1) - 1, 1)
+        excess = np.nansum(parts, axis=1) - n_free
+        is_relevant[part] = excess > LEAST_DEVIATIONS * np.sqrt(2 * n_free)
+    n_relevant = np.count_nonzero(is_relevant)
+    n_others = len(is_relevant) - n_relevant
+    if not n_relevant or n_others <= IRRELEVANT_PART * n_relevant:
+        return np.ones(len(is_relevant))
+    return np.where(is_relevant, 1.0, math.sqrt(IRRELEVANT_PART * n_relevant / n_others))
+
+
+def _sums_by_interval(interval: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the sum of the values in each interval, a row per feature."""
+    n_features = interval.shape[1]
+    places = interval + _N_INTERVALS * np.arange(n_features)
+    repeated = np.repeat(values, n_features)
+    sums = np.bincount(places.ravel(), repeated, minlength=n_features * _N_INTERVALS)
+    return sums.reshape(n_features, _N_INTERVALS)
 
 
 def _weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: list[float]) -> np.ndarray:

@@ -268,7 +268,7 @@ def test_options_do_what_they_do_elsewhere(client, rows, parameters):
     "parameters",
     [
         {"scaling": "rank"},
-        {"refine": 6, "rotate": True, "scaling": "normal", "early_stopping": True},
+        {"refine": 6, "rotate": True, "scaling": "screened", "early_stopping": True},
     ],
     ids=str,
 )

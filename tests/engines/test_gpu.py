@@ -56,7 +56,7 @@ def fit_both(model, X, y, **extra):
         {"kernel": "polynomial", "degree": 2},
         {"kernel": "linear", "n_basis": 4},
         {},
-        {"refine": 5, "rotate": True, "scaling": "normal"},
+        {"refine": 5, "rotate": True, "scaling": "screened"},
     ],
     ids=str,
 )

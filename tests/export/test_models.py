@@ -51,6 +51,7 @@ MODELS = {
     "ridges": small(12, shapes="ridge", refine=2),
     "ranks": small(scaling="rank", linear_term=True),
     "axes": small(scaling="normal", rotate=True),
+    "screened": small(scaling="screened"),
     "clip": small(scaling="clip", rotate=True),
     "log": small(scaling="log", linear_term=True),
     "averaged": SparseKernelAUCCV(n_basis=32, scaling="normal", cv=3, random_state=0),

@@ -78,6 +78,7 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal", linear_term=True),
+    "screened": small(scaling="screened", linear_term=True),
     "clip": small(scaling="clip", rotate=True),
     "log": small(scaling="log", linear_term=True),
     "normal along axes": small(scaling="normal", rotate=True, refine=5, linear_term=True),

@@ -78,6 +78,7 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal"),
+    "screened": small(scaling="screened"),
     "clip": small(scaling="clip"),
     "log": small(scaling="log"),
     "axes": small(rotate=True, refine=5),

@@ -760,3 +760,16 @@ def test_groups_are_not_split_between_training_and_test_rows():
         SparseKernelAUCCV(**quick).fit(X, y, groups=groups[:10])
     with pytest.raises(InvalidDataError, match="at least two different groups"):
         SparseKernelAUCCV(**quick).fit(X, y, groups=np.zeros(300))
+
+
+@pytest.mark.parametrize(("n_rows", "scaling"), [(900, "normal"), (1_100, "screened")])
+def test_irrelevant_features_weigh_less_if_there_are_rows_enough_to_tell(n_rows, scaling):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 12))
+    y = rng.permutation(np.arange(n_rows) % 2 == 0)
+    X[y, 0] += 1.0
+    search = SparseKernelAUCCV(8, effort="quick", random_state=0).fit(X, y)
+    assert search.best_params_["scaling"] == scaling
+    weights = search.feature_spread_ / search.feature_spread_.max()
+    expected = 1.0 if scaling == "normal" else np.sqrt(0.3 / 11)
+    np.testing.assert_allclose(weights[1:], expected, rtol=0.01)

@@ -62,11 +62,15 @@ class SparseKernelAUC(PathClassifier):
         Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. "auto" adds
         it to RBF kernels. If there are more than 256 features, the linear part lies in the span of
         their 256 leading principal axes.
-    scaling : {None, "rank", "normal", "clip", "log"}, default=None
+    scaling : {None, "rank", "normal", "screened", "clip", "log"}, default=None
         Replace every dense feature by its standardised rank among the training rows ("rank"), by
         the normal quantile of this rank ("normal"), which keeps more of the tails, by its distance
         from the median in interquartile ranges, bent smoothly so that it stays below 3 ("clip"), or
         by its standardised value, after a logarithm if it is positive and skewed ("log").
+        "screened" is "normal", with a smaller weight for features that are not related to the
+        labels on their own. All of them together count less than a third of the others, so that
+        many irrelevant features do not hide a few relevant ones. It needs some hundred rows of
+        each class.
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.

@@ -77,10 +77,10 @@ class SparseKernelAUCCV(PathClassifier):
     linear_term : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
         is tried, too, with ranks of dense features unless ``scaling`` is given.
-    scaling : {"auto", None, "rank", "normal", "clip", "log"}, default="auto"
-        As in `SparseKernelAUC`; "auto" is "normal" for dense rows and None for sparse ones. None is
-        tried for dense rows, too, unless shapes are averaged (see ``ensemble``) and the rarer class
-        has at least 300 rows.
+    scaling : {"auto", None, "rank", "normal", "screened", "clip", "log"}, default="auto"
+        As in `SparseKernelAUC`; "auto" is None for sparse rows. For dense rows it is "screened" if
+        the rarer class has at least 500 rows, and "normal" otherwise. None is tried for dense rows,
+        too, unless shapes are averaged (see ``ensemble``) and the rarer class has at least 300.
     rotate : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
         so that axes take no more numbers than centres, unless ``refine`` is False. If the rarer

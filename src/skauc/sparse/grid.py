@@ -15,6 +15,7 @@ from skauc.engines import ENGINES
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
+from skauc.scalings import SCREENED
 from skauc.sparse.budget import affordable
 from skauc.sparse.decision import SIZES
 from skauc.sparse.plan import SHAPES, Parameters, as_selection, n_steps
@@ -40,15 +41,16 @@ if TYPE_CHECKING:
 class Effort:
     """How much a search tries.
 
-    ``gammas`` are multiples of gamma="scale", ``rotations`` the values of `rotate`. ``changes``
-    tells whether other structures than the usual one, and other Cs than the estimated one, are
-    tried. ``rare_scalings`` are tried unless shapes are averaged on many rows. ``n_kept`` settings
-    of a round go on to all folds. Below ``drawn_twice`` rows the folds are drawn twice: fits take
-    little time then, and a single set of folds misleads.
+    ``gammas`` are multiples of gamma="scale", ``rotations`` the values of `rotate`, ``scalings``
+    those that are tried beside the usual one. ``changes`` tells whether other structures than the
+    usual one, and other Cs than the estimated one, are tried. ``rare_scalings`` are tried unless
+    shapes are averaged on many rows. ``n_kept`` settings of a round go on to all folds. Below
+    ``drawn_twice`` rows the folds are drawn twice: fits take little time then, and a single set of
+    folds misleads.
     """
 
     gammas: tuple[float, ...] = (1.0,)
-    scalings: tuple[str | None, ...] = ("normal",)
+    scalings: tuple[str | None, ...] = ()
     rare_scalings: tuple[str | None, ...] = ()
     rotations: tuple[bool, ...] = (False,)
     changes: bool = True
@@ -87,6 +89,9 @@ PROBED_SHAPE = "ridge"
 # other shapes gain nothing beside them.
 AVERAGED = ("round", "local", "additive")
 AVERAGED_IF_FEW = ("round", "additive")
+# Rows of the rarer class from which on the usual scaling gives features that seem irrelevant a
+# smaller weight. With fewer rows, relevant features are not seen (docs/results/development.md).
+ENOUGH_TO_SCREEN = 500
 # Rows of the rarer class that averages of shapes need.
 ENOUGH_TO_AVERAGE = 20
 # Features up to which they are tried: each centre has as many numbers of its own.
@@ -236,8 +241,10 @@ def _scalings(scaling, effort: Effort, rows: TrainingData, *, are_averaged: bool
         return (scaling,)
     if rows.is_sparse:
         return (None,)
+    usual = SCREENED if min(class_counts(rows)) >= ENOUGH_TO_SCREEN else "normal"
     is_enough = are_averaged and not _are_few(rows)
-    return effort.scalings if is_enough else effort.scalings + effort.rare_scalings
+    others = effort.scalings if is_enough else effort.scalings + effort.rare_scalings
+    return tuple(dict.fromkeys((usual, *others)))
 
 
 def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) -> tuple[bool, ...]:
