@@ -50,8 +50,9 @@ def check_scaling(scaling) -> None:
     """Raise an error unless ``scaling`` is one of `SCALINGS`."""
     if scaling is not None and not (isinstance(scaling, str) and scaling in SCALINGS):
         raise InvalidParameterError(
-            f"`scaling` must be None, 'rank', 'normal', 'screened', 'clip' or 'log'; got {scaling!r}. Use "
-            "'normal' for features with heavy tails or different units, None for scaled features."
+            "`scaling` must be None, 'rank', 'normal', 'screened', 'clip' or 'log'; got "
+            f"{scaling!r}. Use 'normal' for features with heavy tails or different units, None for "
+            "scaled features."
         )
 
 

@@ -768,7 +768,7 @@ def test_irrelevant_features_weigh_less_if_there_are_rows_enough_to_tell(n_rows,
     X = rng.normal(size=(n_rows, 12))
     y = rng.permutation(np.arange(n_rows) % 2 == 0)
     X[y, 0] += 1.0
-    search = SparseKernelAUCCV(8, effort="quick", random_state=0).fit(X, y)
+    search = SparseKernelAUCCV(n_basis=8, effort="quick", random_state=0).fit(X, y)
     assert search.best_params_["scaling"] == scaling
     weights = search.feature_spread_ / search.feature_spread_.max()
     expected = 1.0 if scaling == "normal" else np.sqrt(0.3 / 11)
