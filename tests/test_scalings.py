@@ -256,25 +256,65 @@ def screened_weights(X, y, weights=None):
 def test_features_that_seem_irrelevant_weigh_less():
     X, y = with_few_relevant()
     found = screened_weights(X, y)
-    assert_allclose(found[:2], 1.0)
-    assert_allclose(found[2:], np.sqrt(IRRELEVANT_PART * 2 / 10))
+    assert_allclose(found[:2], found[0])
+    assert_allclose(found[2:], found[0] * np.sqrt(IRRELEVANT_PART * 2 / 10))
+    assert_allclose(np.mean(found**2), 1.0)
 
 
-def test_relevance_is_a_test_of_independence():
-    """By scipy, on counts in the intervals between every fourth knot."""
-    X, y = with_few_relevant(400, seed=1)
-    knots = ranks_of(X).knots
-    expected = []
-    for column, own in zip(X.T, knots.T, strict=True):
-        interval = np.searchsorted(np.unique(own[4::4]), column, side="right")
-        table = [np.bincount(interval[y == label]) for label in (False, True)]
-        width = max(map(len, table))
-        table = np.array([np.pad(counts, (0, width - len(counts))) for counts in table])
-        statistic, _, n_free, _ = chi2_contingency(table[:, table.any(axis=0)], correction=False)
-        expected.append((statistic - n_free) / np.sqrt(2 * n_free) > LEAST_DEVIATIONS)
+def test_constant_features_do_not_count():
+    X, y = with_few_relevant()
+    more = np.hstack((X, np.ones((len(X), 50))))
+    assert_allclose(screened_weights(more, y)[: X.shape[1]], screened_weights(X, y))
+
+
+def relevance_by_table(column, y):
+    """Return by how many deviations a table of counts differs from independence."""
+    table = np.array([np.bincount(column[y == label], minlength=8) for label in (False, True)])
+    table = table[:, table.any(axis=0)]
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / len(y)
+    statistic = (np.maximum(np.abs(table - expected) - 0.5, 0) ** 2 / expected).sum()
+    n_free = table.shape[1] - 1
+    assert n_free == chi2_contingency(table, correction=False)[2]
+    return (statistic - n_free) / np.sqrt(2 * n_free)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_relevance_is_a_test_of_independence(seed):
+    """On few levels, which are the intervals, with relations of all strengths."""
+    rng = np.random.default_rng(seed)
+    n_rows = 400
+    y = rng.random(n_rows) < 0.3
+    X = np.stack([rng.integers(0, 2 + j % 7, n_rows) for j in range(30)], axis=1)
+    for j in range(15):
+        moved = y & (rng.random(n_rows) < 0.05 * j)
+        X[moved, j] = 0
+    expected = [relevance_by_table(column, y) > LEAST_DEVIATIONS for column in X.T]
     assert 0 < sum(expected) < len(expected)
-    weights = relevance_weights(X, y, np.ones(len(X)), knots)
-    assert_array_equal(weights == 1.0, expected)
+    knots = ranks_of(X).knots
+    weights = relevance_weights(X.astype(float), y, np.ones(n_rows), knots)
+    assert_array_equal(weights == weights.max(), expected)
+
+
+def test_middle_levels_and_zeros_are_seen():
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 3, 2_000)
+    amount = np.where(rng.random(2_000) < 0.9, 0.0, rng.random(2_000))
+    noise = rng.normal(size=(2_000, 10))
+    y = rng.random(2_000) < np.array([0.1, 0.9, 0.5])[level]
+    found = screened_weights(np.column_stack((level, noise)), y)
+    assert np.all(found[0] > 2 * found[1:])
+    y = rng.random(2_000) < np.where(amount > 0, 0.7, 0.4)
+    found = screened_weights(np.column_stack((amount, noise)), y)
+    assert np.all(found[0] > 2 * found[1:])
+
+
+def test_a_single_positive_row_proves_nothing():
+    rng = np.random.default_rng(0)
+    y = np.arange(20_000) < 200
+    rare = np.stack([rng.permutation(np.arange(20_000) < 8) for _ in range(300)], axis=1)
+    X = np.column_stack((y + rng.normal(size=20_000), rare))
+    weights = screened_weights(X, y)
+    assert np.mean(weights[1:] == weights[0]) < 0.02
 
 
 def test_without_a_relevant_feature_all_weigh_the_same():

@@ -12,7 +12,7 @@ import numpy as np
 
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
-from skauc.scalings import SCALINGS, Scaling, deciding_rows, make_scaling
+from skauc.scalings import SCALINGS, Scaling, as_doubles, deciding_rows, make_scaling
 from skauc.support import quiet_overflow
 
 
@@ -75,8 +75,7 @@ def rotate(scaled: FeatureMap | None, data: TrainingData) -> tuple[FeatureMap, T
         raise InvalidDataError(
             "`rotate` needs dense rows; got a sparse matrix. Use rotate=False, or pass X.toarray()."
         )
-    rows = deciding_rows(data)
-    axes = principal_axes(np.asarray(rows.X, dtype=np.float64), rows.weights)
+    axes = principal_axes(*as_doubles(deciding_rows(data)))
     rotation = FeatureMap(axes=axes)
     return replace(scaled or rotation, axes=axes), data.transformed(rotation.transform)
 

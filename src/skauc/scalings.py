@@ -34,8 +34,8 @@ DECIDING_ROWS = 100_000
 # Numbers of a block of features: eight megabytes.
 _BLOCK = 1 << 20
 # The scaling that gives a smaller weight to features that seem irrelevant. A feature is relevant if
-# its intervals between some of its knots differ in their share of positives by this many standard
-# deviations of the chi-squared statistic. All other features together weigh this part of these.
+# the shares of positives in its intervals differ by this many standard deviations of the
+# chi-squared statistic. All other features together weigh this part of the relevant ones.
 SCREENED = "screened"
 _N_INTERVALS = 8
 LEAST_DEVIATIONS, IRRELEVANT_PART = 5.0, 0.3
@@ -72,10 +72,11 @@ class RankScaling:
     def of(cls, data: TrainingData, word: str) -> RankScaling:
         """Return the maps for weighted rows; ``word`` is "rank", "normal" or "screened".
 
-        The last is "normal", with larger deviations of features that seem irrelevant.
+        The last is "normal", with larger deviations of features that seem irrelevant, and smaller
+        ones of the others.
         """
         rows = deciding_rows(data)
-        X, weights = _as_doubles(rows)
+        X, weights = as_doubles(rows)
         knots, half_steps = _mid_ranks(X, weights)
         n_features, spread = X.shape[1], "normal" if word == SCREENED else word
         raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), spread)
@@ -125,7 +126,7 @@ class ClipScaling:
     @classmethod
     def of(cls, data: TrainingData, word: str) -> ClipScaling:
         """Return the maps for weighted rows."""
-        X, weights = _as_doubles(deciding_rows(data))
+        X, weights = as_doubles(deciding_rows(data))
         maps = np.array([_middle_and_width(column, weights) for column in X.T])
         return cls(*np.ascontiguousarray(maps.T))
 
@@ -171,7 +172,7 @@ class LogScaling:
     @classmethod
     def of(cls, data: TrainingData, word: str) -> LogScaling:
         """Return the maps for weighted rows."""
-        X, weights = _as_doubles(deciding_rows(data))
+        X, weights = as_doubles(deciding_rows(data))
         X, weights = X[weights > 0], weights[weights > 0]
         least = X.min(axis=0)
         offset = np.array([_offset(column, weights) for column in X.T])
@@ -234,7 +235,7 @@ def deciding_rows(data: TrainingData) -> TrainingData:
     return data.take(order.between((0, 0), (negative, positive)))
 
 
-def _as_doubles(rows: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+def as_doubles(rows: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     """Return the features in double precision, and the weights."""
     return np.asarray(rows.X, dtype=np.float64), rows.weights
 
@@ -344,28 +345,42 @@ def _find_quantiles(features, order, weights, shares, value_share):
 def relevance_weights(
     X: np.ndarray, positive: np.ndarray, weights: np.ndarray, knots: np.ndarray
 ) -> np.ndarray:
-    """Return a weight for each feature: 1 if it is relevant on its own, else a smaller one.
+    """Return a weight for each feature, larger if it is related to the labels on its own.
 
-    If no feature is relevant, all weights are 1.
+    If no feature is relevant, all weights are 1. Otherwise the mean of their squares is 1 over the
+    features that vary, so that distances are as large as without weights. Rows of weight 2 count
+    twice.
     """
-    bounds = knots[:: len(knots) // _N_INTERVALS][1:]
+    bounds = _interval_bounds(knots)
     share = weights[positive].sum() / weights.sum()
-    is_relevant = np.empty(X.shape[1], dtype=bool)
+    is_relevant, varies = np.empty((2, X.shape[1]), dtype=bool)
     for part in row_slices(X.shape[1], rows_per_block(len(X), _BLOCK, least=1)):
         interval = np.zeros(X[:, part].shape, dtype=np.intp)
         for bound in bounds[:, part]:
             interval += bound <= X[:, part]
         counts, hits = (_sums_by_interval(interval, each) for each in (weights, weights * positive))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = (hits - counts * share) ** 2 / (counts * share * (1 - share))
-        n_free = np.maximum(np.count_nonzero(counts, axis=1) - 1, 1)
+        with np.errstate(all="ignore"):
+            # Half a row is subtracted: a single positive row in a rare interval proves nothing.
+            apart = np.maximum(np.abs(hits - counts * share) - 0.5, 0.0)
+            parts = apart**2 / (counts * share * (1 - share))
+        n_free = np.count_nonzero(counts, axis=1) - 1
         excess = np.nansum(parts, axis=1) - n_free
         is_relevant[part] = excess > LEAST_DEVIATIONS * np.sqrt(2 * n_free)
-    n_relevant = np.count_nonzero(is_relevant)
-    n_others = len(is_relevant) - n_relevant
+        varies[part] = n_free > 0
+    n_relevant, n_others = np.count_nonzero(is_relevant), np.count_nonzero(varies & ~is_relevant)
     if not n_relevant or n_others <= IRRELEVANT_PART * n_relevant:
         return np.ones(len(is_relevant))
-    return np.where(is_relevant, 1.0, math.sqrt(IRRELEVANT_PART * n_relevant / n_others))
+    small = math.sqrt(IRRELEVANT_PART * n_relevant / n_others)
+    found = np.where(is_relevant, 1.0, small)
+    return found / np.sqrt(np.mean(found[varies] ** 2))
+
+
+def _interval_bounds(knots: np.ndarray) -> np.ndarray:
+    """Return the bounds between intervals: some of the distinct knots of each feature, or all."""
+    n_distinct = 1 + np.count_nonzero(np.diff(knots, axis=0) > 0, axis=0)
+    places = np.arange(1, _N_INTERVALS)[:, None] * n_distinct // _N_INTERVALS
+    # The lowest knot is often that of very many rows. It gets an interval of its own.
+    return np.take_along_axis(knots, np.clip(places, 1, len(knots) - 1), axis=0)
 
 
 def _sums_by_interval(interval: np.ndarray, values: np.ndarray) -> np.ndarray:

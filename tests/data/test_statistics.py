@@ -162,3 +162,13 @@ def test_leading_axes_are_singular_vectors(as_format, n_rows):
     expected = np.linalg.svd(X, full_matrices=False)[2][:5]
     assert_allclose(axes.T @ axes, np.eye(5), atol=1e-8)
     assert_allclose(axes @ axes.T, expected.T @ expected, atol=1e-6)
+
+
+def test_few_axes_of_short_numbers():
+    """Rounding errors give no further axes."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(100, 5)) @ rng.normal(size=(5, 600))).astype(np.float32)
+    data = TrainingData(X, np.arange(100) % 2 == 0, np.ones(100), np.arange(2))
+    axes = leading_axes(data, 64)
+    assert axes.shape[1] < 64
+    assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-5)

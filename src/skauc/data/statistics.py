@@ -78,11 +78,11 @@ def _weighted_sample(data):
 def _leading_vectors(A, n_vectors: int) -> np.ndarray:
     """Return the leading right singular vectors of a matrix as columns.
 
-    The result depends on A^T A only, so it does not change if a row is split into several. Vectors
-    of singular values that are zero but for rounding errors are left out.
+    The result depends on A^T A only, up to rounding errors, so it does not change if a row is split
+    into several. Vectors of singular values that are zero but for rounding errors are left out.
     """
     is_short = A.shape[0] <= _SHORT * n_vectors
-    spanning = A.T if is_short else A.T @ _leading_span(A, n_vectors)
+    spanning = A.T.astype(np.float64) if is_short else A.T @ _leading_span(A, n_vectors)
     products = spanning.T @ spanning
     products = products.toarray() if sparse.issparse(products) else products
     squares, turn = np.linalg.eigh(np.asarray(products, dtype=np.float64))
