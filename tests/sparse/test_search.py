@@ -16,7 +16,7 @@ from skauc.sparse.grid import LADDER
 from skauc.sparse.scores import Scores, corrected_mean
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import no_others, score_job
-from skauc.sparse.search import Search
+from skauc.sparse.search import Search, threads_pay
 from skauc.sparse.settings import SearchGrid, Setting
 
 X, y = make_moons(120, noise=0.3, random_state=0)
@@ -524,3 +524,11 @@ def test_neighbours_on_the_ladder():
     assert grid.above(0.7) == (2.5,)
     assert grid.above(100.0) == ()
     assert SearchGrid((), ()).around(1.0, 2) == ()
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "expected"),
+    [(300, 20, False), (208, 60, False), (600, 20, True), (100, 2_000, True), (5_000, 4, True)],
+)
+def test_threads_are_used_by_the_numbers_of_a_fit(n_rows, n_features, expected):
+    assert threads_pay(n_rows, n_features) == expected

@@ -67,10 +67,9 @@ class SparseKernelAUC(PathClassifier):
         the normal quantile of this rank ("normal"), which keeps more of the tails, by its distance
         from the median in interquartile ranges, bent smoothly so that it stays below 3 ("clip"), or
         by its standardised value, after a logarithm if it is positive and skewed ("log").
-        "screened" is "normal", with a smaller weight for features that are not related to the
-        labels on their own. All of them together count less than a third of the others, so that
-        many irrelevant features do not hide a few relevant ones. It needs some hundred rows of
-        each class.
+        "screened" is "normal", with a smaller weight for features that seem unrelated to the labels
+        on their own. All of them together count less than a third of the others, so that many
+        irrelevant features do not hide a few relevant ones. It needs about 500 rows of each class.
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.

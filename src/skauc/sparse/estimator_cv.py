@@ -131,8 +131,8 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=-1
         Number of threads that try settings at the same time, and of the last fit. -1 is all cores.
-        Settings are tried one after the other if there are fewer than 1,000 rows, where threads
-        gain nothing.
+        Settings are tried one after the other if the table is small (300 rows of 20 features), where
+        threads gain nothing.
     random_state : int, RandomState instance or None, default=None
         Random seed of the folds, the candidates and the validation rows.
     verbose : int, default=0
@@ -184,8 +184,8 @@ class SparseKernelAUCCV(PathClassifier):
 
     Notes
     -----
-    The usual setting has normal scores of the features, one width, the linear term, refinement, and
-    an estimated C. It is scored on all folds. Then other Cs are tried with it, and with the best C
+    The usual setting has normal scores of the features (screened if the rarer class has 500 rows),
+    one width, the linear term, refinement, and an estimated C. It is scored on all folds. Then other Cs are tried with it, and with the best C
     one other structure at a time. If another structure is better, Cs are tried with it, too. All
     these settings are compared on two folds (three if the folds are drawn twice), and the best two
     of a round on all folds unless they are behind. Another setting than the usual one is chosen if

@@ -17,7 +17,8 @@ _MOST_ROWS = 10_000
 def estimate_seconds(n_rows: int, recipe: Recipe) -> float:
     """Return about how many seconds a search takes.
 
-    The number of columns matters little: the search costs grow with rows, folds and centres.
+    Up to about a hundred columns their number matters little: the search costs grow with rows,
+    folds and centres.
 
     Parameters
     ----------
