@@ -131,8 +131,8 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     n_jobs : int or None, default=-1
         Number of threads that try settings at the same time, and of the last fit. -1 is all cores.
-        Settings are tried one after the other if the table is small (300 rows of 20 features), where
-        threads gain nothing.
+        Settings are tried one after the other if the table is small (300 rows of 20 features),
+        where threads gain nothing.
     random_state : int, RandomState instance or None, default=None
         Random seed of the folds, the candidates and the validation rows.
     verbose : int, default=0
@@ -185,19 +185,19 @@ class SparseKernelAUCCV(PathClassifier):
     Notes
     -----
     The usual setting has normal scores of the features (screened if the rarer class has 500 rows),
-    one width, the linear term, refinement, and an estimated C. It is scored on all folds. Then other Cs are tried with it, and with the best C
-    one other structure at a time. If another structure is better, Cs are tried with it, too. All
-    these settings are compared on two folds (three if the folds are drawn twice), and the best two
-    of a round on all folds unless they are behind. Another setting than the usual one is chosen if
-    its mean is better by more than one standard error of the difference, fold by fold, or by two
-    for ridges and models without a linear term. Models have half of the centres in this comparison.
-    If they are better than models of a quarter, the best setting is then tried in full size, and
-    models with centres of other shapes are scored last. Both are tried on the first folds only,
-    unless the rarer class has fewer than 300 rows. Means over these folds are shifted by what the
-    usual setting loses or gains on the others. A model that is behind the best one by a tenth of
-    1 - AUC has 1/e of its weight in the average. The sum of the models is approximated on the
-    training rows by least squares: centres are added until 0.2% of its variance is left, and then
-    moved.
+    one width, the linear term, refinement, and an estimated C. It is scored on all folds. Then
+    other Cs are tried with it, and with the best C one other structure at a time. If another
+    structure is better, Cs are tried with it, too. All these settings are compared on two folds
+    (three if the folds are drawn twice), and the best two of a round on all folds unless they are
+    behind. Another setting than the usual one is chosen if its mean is better by more than one
+    standard error of the difference, fold by fold, or by two for ridges and models without a linear
+    term. Models have half of the centres in this comparison. If they are better than models of a
+    quarter, the best setting is then tried in full size, and models with centres of other shapes
+    are scored last. Both are tried on the first folds only, unless the rarer class has fewer than
+    300 rows. Means over these folds are shifted by what the usual setting loses or gains on the
+    others. A model that is behind the best one by a tenth of 1 - AUC has 1/e of its weight in the
+    average. The sum of the models is approximated on the training rows by least squares: centres
+    are added until 0.2% of its variance is left, and then moved.
 
     Folds of more than 80,000 rows are sampled. With more than 8,000 rows, the last fit refines
     centres on samples of 32,000 rows instead of 4,000, with twice as many steps, and has the mean C

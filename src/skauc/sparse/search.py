@@ -1,7 +1,8 @@
 """The search of `SparseKernelAUCCV`: a few strong settings, compared on folds.
 
 Fits estimate C themselves, so the usual setting, the default of `SparseKernelAUC` with normal
-scores (screened if there are many rows), is a strong one. The search scores it on all folds, and goes
+scores (screened if there are many rows), is a strong one. The search scores it on all folds, and
+goes
 
 - "C": try a larger C, and go on while it gets better,
 - "structure": try one other structure at a time: scaling, axes, shapes, width, no linear term,
