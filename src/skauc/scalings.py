@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import NormalDist
 from typing import ClassVar, TypeAlias
@@ -70,21 +70,13 @@ class RankScaling:
 
     @classmethod
     def of(cls, data: TrainingData, word: str) -> RankScaling:
-        """Return the maps for weighted rows; ``word`` is "rank", "normal" or "screened".
-
-        The last is "normal", with larger deviations of features that seem irrelevant, and smaller
-        ones of the others.
-        """
-        rows = deciding_rows(data)
-        X, weights = as_doubles(rows)
+        """Return the maps for weighted rows; ``word`` is "rank" or "normal"."""
+        X, weights = as_doubles(deciding_rows(data))
         knots, half_steps = _mid_ranks(X, weights)
-        n_features, spread = X.shape[1], "normal" if word == SCREENED else word
-        raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), spread)
+        n_features = X.shape[1]
+        raw = cls(knots, half_steps, np.zeros(n_features), np.ones(n_features), word)
         mean, variance = feature_statistics(WeightedRows(raw.transform(X), weights))
-        deviation = np.sqrt(np.where(variance > 0, variance, 1.0))
-        if word == SCREENED:
-            deviation /= relevance_weights(X, rows.positive, weights, knots)
-        return cls(knots, half_steps, mean, deviation, spread)
+        return cls(knots, half_steps, mean, np.sqrt(np.where(variance > 0, variance, 1.0)), word)
 
     @property
     def parts(self) -> dict[str, np.ndarray]:
@@ -212,19 +204,30 @@ class LogScaling:
 
 
 Scaling: TypeAlias = RankScaling | ClipScaling | LogScaling
-_SCALINGS: dict[str, type[Scaling]] = {
-    "rank": RankScaling,
-    "normal": RankScaling,
-    SCREENED: RankScaling,
-    "clip": ClipScaling,
-    "log": LogScaling,
+
+
+def _screened(data: TrainingData, word: str) -> RankScaling:
+    """Return normal scores, with larger deviations of features that seem irrelevant."""
+    rows = deciding_rows(data)
+    normal = RankScaling.of(rows, "normal")
+    X, weights = as_doubles(rows)
+    found = relevance_weights(X, rows.positive, weights, normal.knots)
+    return replace(normal, deviation=normal.deviation / found)
+
+
+_SCALINGS: dict[str, Callable[[TrainingData, str], Scaling]] = {
+    "rank": RankScaling.of,
+    "normal": RankScaling.of,
+    SCREENED: _screened,
+    "clip": ClipScaling.of,
+    "log": LogScaling.of,
 }
 SCALINGS = (None, *_SCALINGS)
 
 
 def make_scaling(word: str, data: TrainingData) -> Scaling:
     """Return the maps of a scaling for weighted, dense rows."""
-    return _SCALINGS[word].of(data, word)
+    return _SCALINGS[word](data, word)
 
 
 def deciding_rows(data: TrainingData) -> TrainingData:
