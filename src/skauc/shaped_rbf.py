@@ -167,14 +167,21 @@ def _dense_columns(
         if not len(ridges):
             np.matmul(left, right, out=exponent)
             return np.exp(exponent, out=exponent)
-        exponent[:, round_ones] = left @ right
-        along = moved @ directions
-        along -= offsets
-        along *= along
-        exponent[:, ridges] = np.negative(along, out=along)
+        if len(round_ones):
+            exponent[:, round_ones] = left @ right
+        _put_ridges(moved @ directions, offsets, ridges, exponent)
         return np.exp(exponent, out=exponent)
 
     return block
+
+
+@compiled_fast
+def _put_ridges(along, offsets, places, exponent):
+    """Write the exponents of ridges to their places among the centres."""
+    for i in range(len(along)):
+        for k in range(len(places)):
+            u = along[i, k] - offsets[k]
+            exponent[i, places[k]] = -u * u
 
 
 def _by_differences(kernel: ShapedRBF, centred: CentredShapes, rows: np.ndarray) -> np.ndarray:

@@ -1,9 +1,8 @@
-"""Refinement on few rows: E(shape) and its gradient in a few compiled calls.
+"""Refinement on few rows: E(shape) and its gradient in two compiled calls.
 
 They follow `skauc.sparse.refinement` for round centres that share their scales. `exponents` gives
-those of the kernel, and NumPy takes the exponentials. `place` factorises the Gram matrix and makes
-the columns orthonormal. `skauc.solvers.few_rows.minimise_few` optimises the coefficients, and
-`shape_derivatives` finds the gradient.
+those of the kernel, and NumPy takes the exponentials. `solve_shape` factorises the Gram matrix,
+makes the columns orthonormal, optimises the coefficients, and finds the gradient.
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
+from skauc.losses.pairs import residuals, statistics_by_rank
 from skauc.solvers.few_rows import (
     factorise_in_place,
     inverse_of,
+    minimise_few,
     solve_upper_few,
     times,
     weigh_columns,
@@ -80,7 +81,63 @@ def powers_of(X, origin):
 
 
 @compiled_fast
-def place(values, gram, gammas, ridge, linear, coef, columns):
+def solve_shape(
+    values,
+    gram,
+    gammas,
+    gram_ridge,
+    linear,
+    coef,
+    columns,
+    positive,
+    row_weights,
+    C_pair,
+    merged,
+    tol,
+    max_iter,
+    factors,
+    powers,
+    metric,
+    centres,
+):
+    """Optimise the coefficients of a shape, starting from ``linear`` and ``coef``.
+
+    See `_place` for the first arguments, and `skauc.solvers.few_rows.minimise_few` for those from
+    ``columns`` to ``factors``. ``centres`` are relative to the origin of ``powers``. Return the
+    objective, the factor of the Gram matrix, both kinds of coefficients, the derivatives by the
+    centres and by the log of the metric, and whether all went well.
+    """
+    n_linear = len(linear)
+    by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
+    factor, start, scores, is_fine = _place(values, gram, gammas, gram_ridge, linear, coef, columns)
+    if not is_fine:
+        return 0.0, factor, linear, coef, by_centre, by_metric, False
+    weights, value, scores, _, is_fine = minimise_few(
+        columns,
+        positive,
+        row_weights,
+        C_pair,
+        merged,
+        start,
+        scores,
+        tol,
+        max_iter,
+        factors,
+    )
+    if not is_fine:
+        return value, factor, linear, coef, by_centre, by_metric, False
+    cell, above, below, _, origin = statistics_by_rank(scores, positive, row_weights)
+    slopes = residuals(scores, origin, positive, row_weights, cell, above, below)
+    new_linear, new_coef = weights[:n_linear], solve_upper_few(factor, weights[n_linear:])
+    first, second, total = _moments(columns[n_linear:], slopes, powers, factor, new_coef)
+    is_ridge = np.zeros(len(new_coef), np.bool_)
+    chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
+    add_shared_norm_derivatives(metric, centres, new_coef, gram, by_centre, by_metric)
+    return value, factor, new_linear, new_coef, by_centre, by_metric, True
+
+
+@compiled_fast
+def _place(values, gram, gammas, ridge, linear, coef, columns):
     """Write the orthonormal columns; return the factor of the Gram matrix, weights and scores.
 
     ``values`` are those of the kernel by centre and row, ``gram`` those at the centres, of which
@@ -115,22 +172,6 @@ def place(values, gram, gammas, ridge, linear, coef, columns):
 
 
 @compiled_fast
-def shape_derivatives(weights, residual, C_pair, powers, gram, factor, columns, metric, centres):
-    """Return the coefficients, and the derivatives by the centres and by the log of the metric.
-
-    ``weights`` are those of the columns of the centres, which are overwritten. ``centres`` are
-    relative to the origin of ``powers``.
-    """
-    coef = solve_upper_few(factor, weights)
-    by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
-    first, second, total = _moments(columns, residual, powers, factor, coef)
-    is_ridge = np.zeros(len(coef), np.bool_)
-    chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
-    _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric)
-    return coef, by_centre, by_metric
-
-
-@compiled_fast
 def _moments(columns, residual, powers, factor, coef):
     """Return the sums of `skauc.engines.passes.moments`: first, second and total.
 
@@ -150,7 +191,7 @@ def _moments(columns, residual, powers, factor, coef):
 
 
 @compiled_fast
-def _add_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric):
+def add_shared_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric):
     """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by centres and log metric.
 
     Rows of the metric are equal, or the centres are orthogonal. See

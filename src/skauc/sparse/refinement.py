@@ -24,19 +24,17 @@ from skauc.engines import Engine, FewRows, OrthonormalColumns
 from skauc.engines.passes import Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.kernels import Kernel, same_format
-from skauc.losses.pairs import PairStatistics, residual, statistics_by_rank
 from skauc.shaped_rbf import add_norm_derivatives
-from skauc.solvers.few_rows import minimise_few
 from skauc.solvers.lbfgs import Descent
 from skauc.solvers.newton import Minimum, Newton, Point
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
 from skauc.sparse.basis import Basis
 from skauc.sparse.few_refinement import (
+    add_shared_norm_derivatives,
     chain_rule,
     exponents,
-    place,
     powers_of,
-    shape_derivatives,
+    solve_shape,
 )
 from skauc.sparse.objective import Objective
 from skauc.sparse.shapes import Shape, ShapeDerivatives, ShapeVariables
@@ -181,7 +179,9 @@ class _Problem:
             by_centre,
             by_metric,
         )
-        add_norm_derivatives(metric, moved, coef, self._round_gram, by_centre, by_metric)
+        shares_scales = self.shape.metric is None
+        add_norm = add_shared_norm_derivatives if shares_scales else add_norm_derivatives
+        add_norm(metric, moved, coef, self._round_gram, by_centre, by_metric)
         return ShapeDerivatives(by_centre, by_metric, 2 * C_pair * moments.total[ridges.places])
 
     @property
@@ -224,7 +224,7 @@ class _FewRowsProblem(_Problem):
         if not exponents(self.features, shape.centres, metric, gammas, *room):
             return super().evaluate(theta)
         np.exp(self.values, out=self.values)
-        factor, start, scores, is_fine = place(
+        value, factor, linear, coef, by_centre, by_metric, is_fine = solve_shape(
             self.at_rows,
             self.at_centres,
             gammas,
@@ -232,40 +232,20 @@ class _FewRowsProblem(_Problem):
             self.linear,
             self.coef,
             self.columns,
-        )
-        if not is_fine:
-            return super().evaluate(theta)
-        weights, value, scores, _, is_fine = minimise_few(
-            self.columns,
             rows.positive,
             rows.weights,
             self.objective.C_pair,
             rows.merged,
-            start,
-            scores,
             newton.tol,
             newton.max_iter,
             self.factors,
-        )
-        if not is_fine:
-            return super().evaluate(theta)
-        of_rows = scores, rows.positive, rows.weights
-        statistics = PairStatistics.of_ranks(*statistics_by_rank(*of_rows))
-        slopes = residual(statistics, *of_rows)
-        n_linear = len(self.linear)
-        self.linear, own_weights = weights[:n_linear], weights[n_linear:]
-        self.coef, by_centre, by_metric = shape_derivatives(
-            own_weights,
-            slopes,
-            self.objective.C_pair,
             self.powers,
-            self.at_centres,
-            factor,
-            self.columns[n_linear:],
             metric,
             shape.centres - self.origin,
         )
-        self.shape, self.factor = shape, factor
+        if not is_fine:
+            return super().evaluate(theta)
+        self.shape, self.factor, self.linear, self.coef = shape, factor, linear, coef
         return value, ShapeDerivatives(by_centre, by_metric, np.empty(0))
 
 
