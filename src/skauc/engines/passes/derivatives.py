@@ -206,30 +206,33 @@ def add_rows(
     ``curvature`` hold only these rows. Coarse cells are ``cell >> merged``. ``packed`` is room for
     a part of the rows at a time: the columns, each row times the root of its curvature.
     """
-    n_values, n_rows = values.shape[1], packed.shape[1]
-    slopes, shifts, others = gradient[n_columns:], shift[n_columns:], packed[n_columns:]
-    packed[n_columns + n_values :] = 0.0
+    n_values, n_rows, size, total = values.shape[1], packed.shape[1], len(gradient), 0.0
+    row = np.empty(size, packed.dtype)
+    others, shifts = row[n_columns:], shift[n_columns:]
+    packed[size:] = 0.0
     # Loops with one result each become vector instructions.
     for first in range(0, len(rows), n_rows):
         n_packed = min(n_rows, len(rows) - first)
         for r in range(n_packed):
             i = rows[first + r]
-            slope, weight, root = residual[i], weights[i], np.sqrt(curvature[first + r])
+            slope, weight = residual[i], weights[i]
+            root = packed.dtype.type(np.sqrt(curvature[first + r]))
             target = sums[1 if positive[i] else 0, cell[i] >> merged]
             for k in range(n_columns):
-                gradient[k] += slope * columns[i, k]
-            for k in range(n_columns):
-                target[k] += weight * (columns[i, k] - shift[k])
-            for k in range(n_columns):
-                packed[k, r] = root * (columns[i, k] - shift[k])
+                row[k] = columns[i, k] - shift[k]
             if n_values:
-                own, own_target = values[first + r], target[n_columns:]
+                own = values[first + r]
                 for k in range(n_values):
-                    slopes[k] += slope * own[k]
-                for k in range(n_values):
-                    own_target[k] += weight * (own[k] - shifts[k])
-                for k in range(n_values):
-                    others[k, r] = root * (own[k] - shifts[k])
+                    others[k] = own[k] - shifts[k]
+            for k in range(size):
+                gradient[k] += slope * row[k]
+            for k in range(size):
+                target[k] += weight * row[k]
+            for k in range(size):
+                packed[k, r] = root * row[k]
+            total += slope
         packed[:, n_packed:] = 0.0
         add_row_products(packed, squares)
+    for k in range(size):
+        gradient[k] += total * shift[k]
     mirror(squares)

@@ -66,6 +66,7 @@ class Moments(Pass):
     def cpu(self, block: CPUBlock, given, state: CPUState) -> Iterator[Sums]:
         """Rows without a residual are not read."""
         n_centres, n_features, residual = len(self.coef), block.n_features, state.residual
+        slopes = residual.astype(block.dtype, copy=False)
         places, directions, offsets = self.ridges.cast(block.dtype)
 
         def accumulate(start, stop):
@@ -76,7 +77,7 @@ class Moments(Pass):
                 packed = block.scratch_array("packed", len(rows), n_centres)
                 powers = block.scratch_array("moved", len(rows), 2 * n_features + 1)
                 pack_powers(*block.dense_rows(rows), self.origin, powers)
-                pack_slopes(block.columns, self.n_columns - n_centres, rows, residual, packed)
+                pack_slopes(block.columns, self.n_columns - n_centres, rows, slopes, packed)
                 if len(places):
                     packed[:, places] *= powers[:, :n_features] @ directions - offsets
                 sums += packed.T @ powers
