@@ -41,43 +41,50 @@ if TYPE_CHECKING:
 class Effort:
     """How much a search tries.
 
-    ``gammas`` are multiples of gamma="scale", ``rotations`` the values of `rotate`, ``scalings``
-    those that are tried beside the usual one. ``changes`` tells whether other structures than the
-    usual one, and other Cs than the estimated one, are tried. ``rare_scalings`` are tried unless
-    shapes are averaged on many rows. ``n_kept`` settings of a round go on to all folds. Below
-    ``drawn_twice`` rows the folds are drawn twice: fits take little time then, and a single set of
-    folds misleads.
+    ``changes`` tells whether other structures than the usual one, and other Cs than the estimated
+    one, are tried. ``scalings`` are tried beside the usual one unless shapes are averaged on many
+    rows, ``rotations`` are the values of `rotate`. Models with centres of the shapes ``averaged``
+    are averaged, or ``averaged_if_few`` if the rarer class has few rows. ``n_kept`` settings of a
+    round go on to all folds. Below ``few_rows`` rows the folds are drawn ``n_drawings`` times: fits
+    take little time then, and a single set of folds misleads. ``last_rows`` are those that the last
+    fits are refined on.
     """
 
-    gammas: tuple[float, ...] = (1.0,)
-    scalings: tuple[str | None, ...] = ()
-    rare_scalings: tuple[str | None, ...] = ()
-    rotations: tuple[bool, ...] = (False,)
     changes: bool = True
+    scalings: tuple[str | None, ...] = (None,)
+    rotations: tuple[bool, ...] = (False, True)
+    averaged: tuple[str, ...] = ("round", "local", "additive")
+    averaged_if_few: tuple[str, ...] = ("round", "additive")
+    n_kept: int = 2
     n_folds: int = 5
-    drawn_twice: int = 0
-    n_kept: int = 1
+    n_drawings: int = 2
+    few_rows: int = 600
+    last_rows: int = 32_000
 
     def n_repeats(self, n_rows: int) -> int:
         """Return how often the folds of so many rows are drawn."""
-        return 2 if n_rows < self.drawn_twice else 1
+        return self.n_drawings if n_rows < self.few_rows else 1
 
 
 # The Cs that may be tried beside the one that fits estimate.
 LADDER = (0.004, 0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5)
 
-_DEFAULT = Effort(rare_scalings=(None,), rotations=(False, True), drawn_twice=600, n_kept=2)
-_THOROUGH = Effort(
-    gammas=(1.0, 0.1, 0.3, 3.0),
-    scalings=("normal", None, "rank"),
-    rotations=(False, True),
-    drawn_twice=2_000,
-    n_kept=4,
-)
+# More settings to choose from do harm, because the best of many is the luckiest one. Means over
+# more folds, averages of more models and more rows do not (docs/results/development.md).
+_ALL_SHAPES = ("round", "local", "additive", "ridge")
 EFFORTS = {
-    "quick": Effort(changes=False, n_folds=3),
-    "default": _DEFAULT,
-    "thorough": _THOROUGH,
+    "quick": Effort(
+        changes=False, scalings=(), rotations=(False,), n_kept=1, n_folds=3, n_drawings=1
+    ),
+    "default": Effort(),
+    "thorough": Effort(
+        averaged=_ALL_SHAPES,
+        averaged_if_few=_ALL_SHAPES,
+        n_kept=4,
+        n_drawings=4,
+        few_rows=2_000,
+        last_rows=100_000,
+    ),
 }
 # Rows of the rarer class from which on centres of other shapes are tried, unless they are averaged.
 # On the development tables with fewer, local centres gain nothing. Ridges are better on few tables
@@ -85,10 +92,6 @@ EFFORTS = {
 # (docs/results/development.md).
 ENOUGH_FOR_SHAPES = {"local": 200, "ridge": 20}
 PROBED_SHAPE = "ridge"
-# Shapes whose models are averaged. If the rarer class has few rows, Cs are averaged as well, and
-# other shapes gain nothing beside them.
-AVERAGED = ("round", "local", "additive")
-AVERAGED_IF_FEW = ("round", "additive")
 # Rows of the rarer class from which on the usual scaling gives features that seem irrelevant a
 # smaller weight. With fewer rows, relevant features are not seen (docs/results/development.md).
 ENOUGH_TO_SCREEN = 500
@@ -96,8 +99,8 @@ ENOUGH_TO_SCREEN = 500
 ENOUGH_TO_AVERAGE = 20
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 256
-# Multiples of gamma="scale" that are tried without a linear term.
-NONLINEAR_GAMMAS = (1.0, 3.0)
+# Multiples of gamma="scale" that are tried, and those without a linear term.
+USUAL_GAMMAS, NONLINEAR_GAMMAS = (1.0,), (1.0, 3.0)
 
 
 def check_search(search: SparseKernelAUCCV) -> None:
@@ -145,7 +148,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
     averaged = _averaged_shapes(search, effort, rows)
     scalings = _scalings(search.scaling, effort, rows, are_averaged=bool(averaged))
     gammas = {
-        scaling: _resolved_gammas(search.gammas, effort, scale(scaling, rows)[1])
+        scaling: _resolved_gammas(search.gammas, USUAL_GAMMAS, scale(scaling, rows)[1])
         for scaling in scalings
     }
     rotations, shapes = _rotations(search, effort, rows), _shapes(search, rows)
@@ -170,7 +173,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         compared = [each for each in shapes[1:] if each not in (PROBED_SHAPE, *averaged)]
         changes += [_shape_change(search, each) for each in compared]
         changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
-        changes += _without_linear_term(search, effort, rows)
+        changes += _without_linear_term(search, rows)
     probed = [_shape_change(search, each) for each in shapes[1:] if each == PROBED_SHAPE]
     grid = SearchGrid(
         settings=tuple(dict.fromkeys((first, *(replace(first, **each) for each in changes)))),
@@ -208,9 +211,7 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _without_linear_term(
-    search: SparseKernelAUCCV, effort: Effort, rows: TrainingData
-) -> list[dict]:
+def _without_linear_term(search: SparseKernelAUCCV, rows: TrainingData) -> list[dict]:
     """Return the structures without a linear term that are tried.
 
     They are good on data with little noise if there are few rows of the rarer class. Ranks and
@@ -221,9 +222,8 @@ def _without_linear_term(
     if not is_auto(search.scaling) or rows.is_sparse:
         return [{"linear_term": False}]
     changes: dict[str, Any] = {"linear_term": False, "scaling": "rank"}
-    effort = replace(effort, gammas=NONLINEAR_GAMMAS)
     given = None if search.gammas is None else search.gammas[:1]
-    gammas = _resolved_gammas(given, effort, scale("rank", rows)[1])
+    gammas = _resolved_gammas(given, NONLINEAR_GAMMAS, scale("rank", rows)[1])
     return [changes | {"gamma": gamma} for gamma in gammas]
 
 
@@ -243,8 +243,7 @@ def _scalings(scaling, effort: Effort, rows: TrainingData, *, are_averaged: bool
         return (None,)
     usual = SCREENED if min(class_counts(rows)) >= ENOUGH_TO_SCREEN else "normal"
     is_enough = are_averaged and not _are_few(rows)
-    others = effort.scalings if is_enough else effort.scalings + effort.rare_scalings
-    return tuple(dict.fromkeys((usual, *others)))
+    return (usual,) if is_enough else (usual, *effort.scalings)
 
 
 def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) -> tuple[bool, ...]:
@@ -288,12 +287,15 @@ def _averaged_shapes(
     has_ridges = as_selection(search.selection).rule == "orthogonal"
     if not is_averaged or not is_free or is_plain or not has_ridges or not are_here(rows):
         return ()
-    return AVERAGED_IF_FEW if _are_few(rows) else AVERAGED
+    return effort.averaged_if_few if _are_few(rows) else effort.averaged
 
 
-def _resolved_gammas(gammas, effort: Effort, rows: TrainingData) -> list[float | tuple[float, ...]]:
+def _resolved_gammas(
+    gammas, multiples: tuple[float, ...], rows: TrainingData
+) -> list[float | tuple[float, ...]]:
+    """Return the given gammas, or multiples of gamma="scale"."""
     if gammas is not None:
         resolved = [resolve_gammas(gamma, "rbf", rows) for gamma in gammas]
         return [tuple(map(float, g)) if len(g) > 1 else float(g[0]) for g in resolved]
     unit = float(resolve_gammas("scale", "rbf", rows)[0])
-    return [multiple * unit for multiple in effort.gammas]
+    return [multiple * unit for multiple in multiples]

@@ -33,9 +33,9 @@ from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
 from skauc.sparse.tasks import Cancellation, running
 
-# Rows and steps of the refinement of the last fit, if there are many rows. Tables with more than
-# 10,000 rows gain .002 to .01 of AUC by them, and one such fit costs no more than a few others.
-LAST_ROWS, TIMES_STEPS = 32_000, 2
+# Steps of the refinement of the last fit, times those on the folds, if there are many rows: tables
+# with more than 10,000 rows gain .002 to .01 of AUC by more rows and steps.
+TIMES_STEPS = 2
 # If C is at least this large, the classes can be told apart, and more steps fit no noise: the last
 # fit of round centres takes this many times as many steps (docs/results/development.md).
 CLEAR_C, CLEAR_TIMES_STEPS = 5.0, 3
@@ -63,13 +63,15 @@ class LastFit:
 class LastFits:
     """Fits to all rows, with at most ``n_basis`` centres, on ``n_jobs`` threads.
 
-    If ``takes_more_steps``, refinement takes more of them where that pays. If it ``hurries``, fits
-    have the parameters that were tried on the folds.
+    If there are many rows, centres are chosen and refined on ``n_rows`` of them. If
+    ``takes_more_steps``, refinement takes more steps where that pays. If it ``hurries``, fits have
+    the parameters that were tried on the folds.
     """
 
     search: Search
     rows: TrainingData
     n_basis: int
+    n_rows: int
     n_jobs: int | None
     log: SearchLog
     takes_more_steps: bool
@@ -170,7 +172,7 @@ class LastFits:
             return changes
         C = search.estimated_c(setting, self.log.scores)
         if selection.n_rows == "auto" and search.rows.n_rows > MOST_REFINED_ROWS:
-            changes["selection"] = replace(selection, n_rows=LAST_ROWS)
+            changes["selection"] = replace(selection, n_rows=self.n_rows)
             n_steps *= TIMES_STEPS
             if setting.C == "auto":
                 changes["C"] = float(f"{C:.2g}")
