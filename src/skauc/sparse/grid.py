@@ -43,11 +43,11 @@ class Effort:
 
     ``changes`` tells whether other structures than the usual one, and other Cs than the estimated
     one, are tried. ``scalings`` are tried beside the usual one unless shapes are averaged on many
-    rows, ``rotations`` are the values of `rotate`. Models with centres of the shapes ``averaged``
+    rows. ``rotations`` are the values of `rotate`. Models with centres of the shapes ``averaged``
     are averaged, or ``averaged_if_few`` if the rarer class has few rows. ``n_kept`` settings of a
-    round go on to all folds. Below ``few_rows`` rows the folds are drawn ``n_drawings`` times: fits
-    take little time then, and a single set of folds misleads. ``last_rows`` are those that the last
-    fits are refined on.
+    round go on to all folds. Below ``redrawn_below`` rows the folds are drawn ``n_drawings`` times:
+    fits take little time then, and a single set of folds misleads. ``last_rows`` are those that the
+    last fits are refined on.
     """
 
     changes: bool = True
@@ -58,12 +58,12 @@ class Effort:
     n_kept: int = 2
     n_folds: int = 5
     n_drawings: int = 2
-    few_rows: int = 600
+    redrawn_below: int = 600
     last_rows: int = 32_000
 
     def n_repeats(self, n_rows: int) -> int:
         """Return how often the folds of so many rows are drawn."""
-        return self.n_drawings if n_rows < self.few_rows else 1
+        return self.n_drawings if n_rows < self.redrawn_below else 1
 
 
 # The Cs that may be tried beside the one that fits estimate.
@@ -82,7 +82,7 @@ EFFORTS = {
         averaged_if_few=_ALL_SHAPES,
         n_kept=4,
         n_drawings=4,
-        few_rows=2_000,
+        redrawn_below=2_000,
         last_rows=100_000,
     ),
 }
