@@ -15,7 +15,7 @@ FEWEST_ROWS = 5
 # A column with more levels than this is encoded by the target.
 MOST_ONE_HOT = 30
 # Unless there are this many rows per level, on average: then a number per level is better. There
-# are at most so many of these levels in a table (docs/results/development.md).
+# are at most so many of these levels in a table (docs/results/development_tables.md).
 ROWS_PER_LEVEL, MOST_SPREAD_LEVELS = 1_000, 100
 # The number of levels, the most frequent ones, that an encoding by the target keeps.
 MOST_LEVELS = 1000
