@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
 import warnings
 from collections import UserList
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,11 @@ _PLAIN = (str, int, float, bool, type(None))
 # Parameters of scikit-learn's with which a file could start processes or write files.
 _RESET = (*RESET, "memory")
 
+# skops imports all packages of scikit-learn to list their types. These have none, and import large
+# packages where they are installed.
+_ADAPTERS = [
+    f"sklearn.externals.array_api_compat.{package}" for package in ("cupy", "dask", "torch")
+]
 
 # Attributes that later versions of scikit-learn have in addition: where their values come from.
 _NEWER_ATTRIBUTES = {("SimpleImputer", "_fill_dtype"): "_fit_dtype"}
@@ -227,7 +234,7 @@ def _count_plain(value: Any, depth: int) -> int | None:
 
 def _import_skops():
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _without(_ADAPTERS):
             warnings.simplefilter("ignore")  # it looks at all of scikit-learn and SciPy
             import skops.io
     except ImportError as error:
@@ -236,6 +243,18 @@ def _import_skops():
             "Install it with: pip install 'skauc[files]'"
         ) from error
     return skops.io
+
+
+@contextmanager
+def _without(modules: Iterable[str]) -> Iterator[None]:
+    """Let imports of modules fail that are not imported yet."""
+    hidden = [name for name in modules if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None, as Python has it
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 def _brief(error: Exception) -> str:
