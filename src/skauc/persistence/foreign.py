@@ -233,8 +233,9 @@ def _count_plain(value: Any, depth: int) -> int | None:
 
 
 def _import_skops():
+    not_needed = [] if "skops.io" in sys.modules else _ADAPTERS
     try:
-        with warnings.catch_warnings(), _without(_ADAPTERS):
+        with warnings.catch_warnings(), _without(not_needed):
             warnings.simplefilter("ignore")  # it looks at all of scikit-learn and SciPy
             import skops.io
     except ImportError as error:
@@ -254,7 +255,7 @@ def _without(modules: Iterable[str]) -> Iterator[None]:
         yield
     finally:
         for name in hidden:
-            del sys.modules[name]
+            sys.modules.pop(name, None)  # another thread may have done it
 
 
 def _brief(error: Exception) -> str:

@@ -101,10 +101,11 @@ class SparseKernelAUCCV(PathClassifier):
         If True, average the best setting with models whose centres are round, local or additive,
         weighted by their scores on the folds, and approximate the average with at most ``n_basis``
         centres. If the rarer class has fewer than 300 rows, only round and additive models are
-        averaged, and each is the average of the coefficients for the Cs around the best one. It
-        needs size="best" and rows in memory. Shapes are averaged if the rows are dense and have up
-        to 256 features, the rarer class has at least 20 rows, ``selection`` has the rule
-        "orthogonal", neither ``shapes`` nor ``refine`` is given, and effort is not "quick".
+        averaged, and each is the average of the coefficients for the Cs around the best one. With
+        effort="thorough", models with centres of all shapes are averaged. It needs size="best" and
+        rows in memory. Shapes are averaged if the rows are dense and have up to 256 features, the
+        rarer class has at least 20 rows, ``selection`` has the rule "orthogonal", neither
+        ``shapes`` nor ``refine`` is given, and effort is not "quick".
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
         "thorough" averages models with centres of all shapes, draws the folds four times below
