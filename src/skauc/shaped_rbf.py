@@ -265,21 +265,13 @@ def add_norm_derivatives(metric, centres, coef, gram, by_centre, by_log_metric):
     """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by round centres and log metric.
 
     ``gram`` holds the kernel of Gibbs, or zero where centres are orthogonal by definition. With the
-    ratio r = s / t of two rows, 2 s t / (s^2 + t^2) is 2 r / (1 + r^2). For equal rows it is 1.
+    ratio r = s / t of two rows, 2 s t / (s^2 + t^2) is 2 r / (1 + r^2). If all rows are equal,
+    `skauc.sparse.few_refinement.add_shared_norm_derivatives` does the same by a product.
     """
     for i in range(len(metric)):
         for k in range(i):
             product = coef[i] * coef[k] * gram[i, k]
             if product == 0.0:
-                continue
-            if _are_equal(metric[i], metric[k]):
-                for j in range(metric.shape[1]):
-                    apart = centres[i, j] - centres[k, j]
-                    slope = 2 * product * metric[i, j] * (metric[i, j] * apart)
-                    by_centre[i, j] -= slope
-                    by_centre[k, j] += slope
-                    by_log_metric[i, j] -= 0.5 * slope * apart
-                    by_log_metric[k, j] -= 0.5 * slope * apart
                 continue
             for j in range(metric.shape[1]):
                 s, t = metric[i, j], metric[k, j]
