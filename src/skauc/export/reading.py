@@ -292,7 +292,10 @@ def _ranks(ranks: RankScaling) -> list[Operation]:
         return [Ranks(curves, steepest), scaling]
     used, places = np.unique(ranks.half_steps, return_inverse=True)
     curves = _curves(ranks.knots, places.reshape(ranks.half_steps.shape))
-    return [Ranks(curves, steepest, ranks.images[used]), Affine(ranks.mean, ranks.deviation)]
+    scores = Ranks(curves, steepest, ranks.images[used])
+    if not ranks.mean.any() and (ranks.deviation == 1.0).all():
+        return [scores]
+    return [scores, Affine(ranks.mean, ranks.deviation)]
 
 
 def _curves(knots: np.ndarray, levels: np.ndarray) -> tuple[PiecewiseLinear, ...]:
