@@ -91,6 +91,17 @@ def test_a_turn_alone_changes_no_kernel():
     assert_allclose(*scores, atol=1e-4)
 
 
+def test_axes_do_not_depend_on_rounding_errors_where_nothing_varies():
+    """With more features than rows, most axes have no variance."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(6, 9)), rng.integers(1, 4, 6)
+    repeated = np.repeat(X, weights, axis=0)
+    axes = principal_axes(X, weights.astype(float))
+    order = rng.permutation(len(repeated))
+    assert_allclose(axes, principal_axes(repeated[order], np.ones(len(repeated))), atol=1e-6)
+    assert_allclose(axes.T @ axes, np.eye(9), atol=1e-6)
+
+
 def test_length_scales_along_axes_tell_how_far_apart_features_are_seen():
     X = correlated(400)
     y = X[:, 0] - X[:, 1] > 0

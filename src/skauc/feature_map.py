@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import linalg
 
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
@@ -80,6 +81,10 @@ def rotate(scaled: FeatureMap | None, data: TrainingData) -> tuple[FeatureMap, T
     return replace(scaled or rotation, axes=axes), data.transformed(rotation.transform)
 
 
+# Axes of less than this part of the largest variance are those of rounding errors.
+_NO_VARIANCE = 1e-12
+
+
 def principal_axes(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the axes as columns in order of decreasing variance, in single precision.
 
@@ -94,6 +99,21 @@ def principal_axes(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
             "features, for instance with sklearn.preprocessing.StandardScaler, or use rotate=False."
         )
     greatest = max(np.abs(covariance).max(), np.finfo(np.float64).tiny)
-    axes = np.linalg.eigh(covariance / greatest)[1][:, ::-1]
+    variances, axes = (part[..., ::-1] for part in np.linalg.eigh(covariance / greatest))
+    n_used = np.count_nonzero(variances > _NO_VARIANCE * variances[0])
+    axes = _completed(axes[:, :n_used])
     longest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
     return (axes * np.sign(longest)).astype(np.float32).astype(np.float64)
+
+
+def _completed(axes: np.ndarray) -> np.ndarray:
+    """Return orthogonal axes with others beside them, up to as many as there are features.
+
+    The others depend on the given ones only, not on rounding errors along directions in which
+    nothing varies.
+    """
+    n_features, n_given = axes.shape
+    if n_given == n_features:
+        return axes
+    others = linalg.qr(np.eye(n_features) - axes @ axes.T, pivoting=True)[0]
+    return np.hstack((axes, others[:, : n_features - n_given]))

@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from skauc import Selection, SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
+from skauc.feature_map import FeatureMap
 from skauc.sparse.linear_term import MOST_LINEAR
 from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, SetC
@@ -173,8 +174,9 @@ def test_refinement_works_on_as_many_rows_as_are_asked_for(n_rows, size):
 def test_widths_are_resolved_after_scaling_and_before_rotation():
     rows = make_rows()
     plan, mapped = make_plan(Parameters(scaling="rank", rotate=True), rows)
-    assert_allclose(plan.kernels[0].gamma, 1 / 3, rtol=1e-6)
-    assert_allclose(plan.spread, 1.0)
+    scaled = FeatureMap(plan.feature_map.by_feature).transform(rows.X)
+    assert_allclose(plan.kernels[0].gamma, 1 / (3 * scaled.var()), rtol=1e-6)
+    assert_allclose(plan.spread, scaled.std(axis=0))
     assert_allclose(mapped.X, plan.feature_map.transform(rows.X))
 
 

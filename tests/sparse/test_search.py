@@ -183,8 +183,9 @@ def test_progress_has_a_total_what_is_tried_and_the_best_auc():
     assert totals[0] < 2 * len(progress)
     assert all(0 < seen.best_auc <= 1 for seen in progress)
     tried = " ".join(seen.trying for seen in progress)
-    assert "usual: scaling='normal', gamma=0.5, C=10.0, linear term, refine=10" in tried
-    assert "C: scaling='normal', gamma=0.5, C=1.0, linear term, refine=10" in tried
+    gamma = format(model.cv_results_["param_gamma"][0], ".3g")
+    assert f"usual: scaling='normal', gamma={gamma}, C=10.0, linear term, refine=10" in tried
+    assert f"C: scaling='normal', gamma={gamma}, C=1.0, linear term, refine=10" in tried
     assert "structure: scaling=None" in tried
     assert progress[-1].trying == "refit to all rows"
     assert not hasattr(model, "search_progress_")
@@ -466,7 +467,9 @@ def test_widths_without_a_linear_term(gammas, expected):
     data = make_moons(60, noise=0.3, random_state=0)
     tried = SparseKernelAUCCV(**small, gammas=gammas, random_state=0).fit(*data).cv_results_
     pairs = zip(tried["param_gamma"], tried["param_linear_term"], strict=True)
-    assert_allclose(sorted({gamma for gamma, is_linear in pairs if not is_linear}), expected)
+    found = sorted({gamma for gamma, is_linear in pairs if not is_linear})
+    # Variances of ranks are 1 up to ties and the number of knots.
+    assert_allclose(found, expected, rtol=0.01)
 
 
 def sums_in_balance():
