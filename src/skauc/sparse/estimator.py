@@ -63,10 +63,11 @@ class SparseKernelAUC(PathClassifier):
         it to RBF kernels. If there are more than 256 features, the linear part lies in the span of
         their 256 leading principal axes.
     scaling : {None, "rank", "normal", "screened", "clip", "log"}, default=None
-        Replace every dense feature by its standardised rank among the training rows ("rank"), by
-        the normal quantile of this rank ("normal"), which keeps more of the tails, by its distance
-        from the median in interquartile ranges, bent smoothly so that it stays below 3 ("clip"), or
-        by its standardised value, after a logarithm if it is positive and skewed ("log").
+        Replace every dense feature by its rank among the training rows ("rank"), by the normal
+        quantile of this rank ("normal"), which keeps more of the tails, by its distance from the
+        median in interquartile ranges, bent smoothly so that it stays below 3 ("clip"), or by its
+        standardised value, after a logarithm if it is positive and skewed ("log"). With ranks and
+        quantiles, a rare level of a category is no further from the others than a rare number.
         "screened" is "normal", with a smaller weight for features that seem unrelated to the labels
         on their own. All of them together count less than a third of the others, so that many
         irrelevant features do not hide a few relevant ones. It needs about 500 rows of each class.
