@@ -267,8 +267,8 @@ def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.nda
     """Return `np.interp` of each column, also where the slope between two knots overflows."""
     images = np.empty(X.shape, dtype=X.dtype)
     for part in row_slices(len(X), _TURNED_ROWS):
-        columns = zip(np.ascontiguousarray(X[part].T), knots.T, levels.T, strict=True)
-        images[part] = np.array([np.interp(*column) for column in columns]).T
+        maps = zip(np.ascontiguousarray(X[part].T), knots.T, levels.T, strict=True)
+        images[part] = np.array([np.interp(*values_and_map) for values_and_map in maps]).T
     lost = np.nonzero(~np.isfinite(images))
     if len(lost[0]):
         values, columns = X[lost], lost[1]

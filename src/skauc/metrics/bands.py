@@ -31,7 +31,8 @@ from skauc.metrics.thresholds import OperatingPoints
 _MOST_CORNERS = 400
 _N_GRID = 121
 
-Rates = list[tuple[np.ndarray, np.ndarray]]
+# False and true positive rates, one row per draw.
+Rates = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +113,14 @@ def draw_rates(
     rng = np.random.default_rng(random_state)
     recalls = _draw_gaps(corners.recall, points.n_effective[0], n_draws, rng)
     alarms = _draw_gaps(corners.false_positive_rate, points.n_effective[1], n_draws, rng)
-    smoothed = _pairs(alarms.shares(0.5), recalls.shares(0.5))
-    return smoothed, _pairs(alarms.plain_shares(), recalls.plain_shares())
+    smoothed = _closed(alarms.shares(0.5), recalls.shares(0.5))
+    return smoothed, _closed(alarms.plain_shares(), recalls.plain_shares())
 
 
-def _pairs(alarms: np.ndarray, recalls: np.ndarray) -> Rates:
-    ends = np.zeros((len(alarms), 1)), np.ones((len(alarms), 1))
-    closed = (np.hstack((ends[0], rates, ends[1])) for rates in (alarms, recalls))
-    return list(zip(*closed, strict=True))
+def _closed(alarms: np.ndarray, recalls: np.ndarray) -> Rates:
+    """Return curves that begin at (0, 0) and end at (1, 1)."""
+    start, end = np.zeros((len(alarms), 1)), np.ones((len(alarms), 1))
+    return np.hstack((start, alarms, end)), np.hstack((start, recalls, end))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +166,9 @@ def _read_curves(
 ) -> _Curves:
     recall_at = np.empty((len(alarms), len(rate_grid)))
     alarms_at = np.empty((len(alarms), len(recall_grid)))
-    for draw, corners in enumerate(zip(alarms, recalls, strict=True)):
-        alarm, recall = (
-            np.append(rates, 1.0) for rates in corners
-        )  # the point where all rows are flagged
+    flagged = np.ones((len(alarms), 1))  # the point where all rows are flagged
+    curves = zip(np.hstack((alarms, flagged)), np.hstack((recalls, flagged)), strict=True)
+    for draw, (alarm, recall) in enumerate(curves):
         recall_at[draw] = np.interp(rate_grid, alarm, recall, left=0.0)
         alarms_at[draw] = np.interp(recall_grid, recall, alarm)
     precision = recall_grid / (recall_grid + odds * alarms_at)

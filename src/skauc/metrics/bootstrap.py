@@ -100,7 +100,7 @@ def partial_auc_interval(
     smoothed, plain = draw_rates(operating_points(*rows), n_draws, random_state)
     tail = (1 - level) / 2
     low, high = (
-        float(np.quantile([area_in_corner(*pair, *corner) for pair in rates], quantile))
+        float(np.quantile(area_in_corner(*rates, *corner), quantile))
         for rates, quantile in ((smoothed, tail), (plain, 1 - tail))
     )
     if standardize:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import trapezoid
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.metrics.sorted_scores import SortedScores, cumulative_share, sort_scores
@@ -89,7 +88,7 @@ def partial_auc(
     """
     corner = check_corner(max_fpr, min_tpr)
     ranked = sort_scores(*check_scored(y_true, y_score, sample_weight, pos_label))
-    area = area_in_corner(*_roc_curve(ranked), *corner)
+    area = float(area_in_corner(*_roc_curve(ranked), *corner))
     return standardized(area, *corner) if standardize else area
 
 
@@ -103,7 +102,7 @@ def check_corner(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:
 
 def partial_auc_of(ranked: SortedScores, max_fpr: float, min_tpr: float) -> float:
     """Compute the standardised partial AUC of sorted scores."""
-    area = area_in_corner(*_roc_curve(ranked), max_fpr, min_tpr)
+    area = float(area_in_corner(*_roc_curve(ranked), max_fpr, min_tpr))
     return standardized(area, max_fpr, min_tpr)
 
 
@@ -123,19 +122,23 @@ def _roc_curve(ranked: SortedScores) -> tuple[np.ndarray, np.ndarray]:
     return fpr, tpr
 
 
-def area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: float) -> float:
-    """Integrate max(0, tpr - min_tpr) from 0 to max_fpr.
+def area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: float) -> np.ndarray:
+    """Integrate max(0, tpr - min_tpr) from 0 to max_fpr, along the last axis.
 
-    A corner is added where the curve meets each limit, so that the integrand is linear between
-    corners.
+    The curves are linear between their corners, so the integral between two corners is that of a
+    trapezium, or of a triangle where a curve crosses ``min_tpr``.
     """
-    end = np.searchsorted(fpr, max_fpr, side="right")
-    x = np.append(fpr[:end], max_fpr)
-    y = np.append(tpr[:end], np.interp(max_fpr, fpr, tpr))
-    start = np.searchsorted(y, min_tpr)
-    x = np.insert(x, start, np.interp(min_tpr, y, x))
-    y = np.insert(y, start, min_tpr)
-    return float(trapezoid(np.maximum(y - min_tpr, 0), x))
+    before = slice(None, -1)
+    width = np.minimum(np.diff(fpr), np.maximum(max_fpr - fpr[..., before], 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.where(width > 0, np.diff(tpr) / np.diff(fpr), 0.0)
+    low = tpr[..., before] - min_tpr
+    high = low + slope * width
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = np.where(low < 0, high / (high - low), 1.0)
+    height = np.where(high > 0, crossing * (np.maximum(low, 0.0) + high) / 2, 0.0)
+    perfect = max_fpr * (1 - min_tpr)  # which rounding errors do not exceed
+    return np.minimum(np.sum(width * height, axis=-1), perfect)
 
 
 def describe_corner(max_fpr: float | None, min_tpr: float | None) -> str:
