@@ -54,6 +54,16 @@ def test_partial_area_is_its_integral(noisy, max_fpr, min_tpr):
     )
 
 
+def test_weights_of_very_different_size():
+    """A curve that rises over the weight of one tiny row is steeper than the largest number."""
+    y, scores, weights = [0, 1, 0, 1], [0.5, 0.5, 0.1, 0.9], [1e-310, 1.0, 1.0, 1.0]
+    for min_tpr, expected in ((0.0, 0.5), (0.75, 0.125)):
+        area = partial_auc(
+            y, scores, max_fpr=0.5, min_tpr=min_tpr, sample_weight=weights, standardize=False
+        )
+        assert_allclose(area, expected)
+
+
 @quick
 @given(scored_rows(), st.floats(0, 0.99))
 def test_min_tpr_is_max_fpr_of_the_mirrored_problem(rows, min_tpr):

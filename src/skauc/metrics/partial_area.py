@@ -128,15 +128,13 @@ def area_in_corner(fpr: np.ndarray, tpr: np.ndarray, max_fpr: float, min_tpr: fl
     The curves are linear between their corners, so the integral between two corners is that of a
     trapezium, or of a triangle where a curve crosses ``min_tpr``.
     """
-    before = slice(None, -1)
-    width = np.minimum(np.diff(fpr), np.maximum(max_fpr - fpr[..., before], 0.0))
+    runs, rises = np.diff(fpr), np.diff(tpr)
+    width = np.clip(max_fpr - fpr[..., :-1], 0.0, runs)
+    low = tpr[..., :-1] - min_tpr
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(width > 0, np.diff(tpr) / np.diff(fpr), 0.0)
-    low = tpr[..., before] - min_tpr
-    high = low + slope * width
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = np.where(low < 0, high / (high - low), 1.0)
-    height = np.where(high > 0, crossing * (np.maximum(low, 0.0) + high) / 2, 0.0)
+        high = low + np.where(width > 0, width / runs, 0.0) * rises
+        part = np.where(low < 0, high / (high - low), 1.0)
+    height = np.where(high > 0, part * (np.maximum(low, 0.0) + high) / 2, 0.0)
     perfect = max_fpr * (1 - min_tpr)  # which rounding errors do not exceed
     return np.minimum(np.sum(width * height, axis=-1), perfect)
 
