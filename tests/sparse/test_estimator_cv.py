@@ -262,6 +262,20 @@ def test_the_last_fit_takes_more_steps_if_the_classes_can_be_told_apart(
     assert search.best_params_["refine"] == n_steps
 
 
+@pytest.mark.parametrize(("effort", "n_rows"), [("default", 32_000), ("thorough", 100_000)])
+def test_the_last_fit_refines_on_more_rows(effort, n_rows):
+    data = make_circles(34_000, noise=0.3, factor=0.5, random_state=0)
+    one = {"Cs": [1.0], "gammas": [1.0], "scaling": None, "rotate": False, "shapes": "round"}
+    small = {"n_basis": 2, "cv": 2, "refine": 2, "linear_term": True, "ensemble": False}
+    search = SparseKernelAUCCV(**one, **small, effort=effort, random_state=0).fit(*data)
+    same, other = (
+        SparseKernelAUC(**search.best_params_, selection=Selection(n_rows=n), random_state=0)
+        for n in (n_rows, 4_000)
+    )
+    assert_allclose(search.basis_vectors_, same.fit(*data).basis_vectors_)
+    assert not np.allclose(search.basis_vectors_, other.fit(*data).basis_vectors_)
+
+
 def test_axes_are_tried():
     model = make(refine="auto", rotate="auto", scaling="auto", gammas=[1.0]).fit(X, y)
     tried = settings(model.cv_results_)
