@@ -62,9 +62,9 @@ class RankScaling:
     mid-ranks (``word`` "rank") or the normal quantiles there ("normal"), minus ``mean[j]`` and
     divided by ``deviation[j]``. A map is constant before the first and after the last knot.
 
-    Mean and deviation are those of a feature without ties. Images are not standardised: a rare
-    level of a category would be far from all other rows, and with few positive rows nothing tells
-    that it does not matter.
+    Mean and deviation are those of a uniform or normal distribution. Images are not standardised: a
+    rare level of a category would be far from all other rows, and with few positive rows nothing
+    tells that it does not matter.
     """
 
     knots: np.ndarray
