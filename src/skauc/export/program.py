@@ -180,6 +180,11 @@ class Affine:
     shift: np.ndarray
     scale: np.ndarray
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether all features stay as they are."""
+        return not self.shift.any() and bool((self.scale == 1.0).all())
+
 
 @dataclass(frozen=True, eq=False)
 class InverseSinh:

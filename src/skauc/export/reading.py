@@ -147,7 +147,9 @@ class _Builder:
             self.stage(operation)
 
     def stage(self, operation: Operation, width: int | None = None) -> None:
-        """Add an operation on the last features, or on all of them."""
+        """Add an operation on the last features, or on all of them, unless it changes nothing."""
+        if isinstance(operation, Affine) and operation.is_identity:
+            return
         stop = sum(block.width for block in self.blocks)
         self.stages.append(ColumnwiseStage(0 if width is None else stop - width, stop, operation))
 
@@ -292,10 +294,7 @@ def _ranks(ranks: RankScaling) -> list[Operation]:
         return [Ranks(curves, steepest), scaling]
     used, places = np.unique(ranks.half_steps, return_inverse=True)
     curves = _curves(ranks.knots, places.reshape(ranks.half_steps.shape))
-    scores = Ranks(curves, steepest, ranks.images[used])
-    if not ranks.mean.any() and (ranks.deviation == 1.0).all():
-        return [scores]
-    return [scores, Affine(ranks.mean, ranks.deviation)]
+    return [Ranks(curves, steepest, ranks.images[used]), Affine(ranks.mean, ranks.deviation)]
 
 
 def _curves(knots: np.ndarray, levels: np.ndarray) -> tuple[PiecewiseLinear, ...]:
