@@ -84,3 +84,12 @@ def test_headers_of_short_rows_have_at_most_20_kilobytes(scaler, scaling):
     model = make_pipeline(scaler, classifier).fit(np.round(rows, 6), y)
     assert len(to_source(model, "c")) < 20_000
     assert len(to_source(model, "html")) < 40_000
+
+
+def test_maps_that_change_nothing_are_left_out():
+    X, y = make_classification(120, 4, random_state=0)
+    plain = SparseKernelAUC(4, scaling="normal", random_state=0).fit(X, y)
+    scaled = make_pipeline(StandardScaler(with_mean=False, with_std=False), plain).fit(X, y)
+    shifted = make_pipeline(StandardScaler(), plain).fit(X, y)
+    words = [[stage.operation.word for stage in read_program(m).stages] for m in (scaled, shifted)]
+    assert words == [["ranks"], ["affine", "ranks"]]
