@@ -39,11 +39,12 @@ def calibrated_model():
 @pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="counts memory as Linux does"
 )
-@pytest.mark.parametrize("kind", ["table", "learner"])
+@pytest.mark.parametrize("kind", ["table", "calibrated", "learner"])
 def test_hundreds_of_hostile_files(tmp_path, kind):
     """The attack `model_files` runs thousands, for twenty models."""
     make = {
         "table": table_model,
+        "calibrated": calibrated_model,
         "learner": lambda: OILK(buffer_size=8, random_state=0).fit(X, Y),
     }[kind]
     path = save_model(make(), tmp_path / "model.skauc", history=True)
@@ -78,6 +79,52 @@ def test_state_that_begins_with_two_underscores_is_refused(tmp_path, name):
     text = json.dumps(schema, indent=2).encode()
     path.write_bytes(sealed(with_shell(members, {**shell, "schema.json": text})))
     with pytest.raises(ModelFileError, match=rf"the attribute \['{name}'\] is not valid"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        (None, "the names of its steps are not valid"),
+        (["only one"], "the names of its steps are not valid"),
+        (["a", "b", "c"], "the names of its steps are not valid"),
+        (["a", "a"], "the names of its steps are not valid"),
+        (["a", "memory"], "the names of its steps are not valid"),
+        (["a__b", "c"], "the names of its steps are not valid"),
+        ([1, 2], "the names of its steps are not valid"),
+        (["the last", "the first"], "its steps are not valid"),
+    ],
+)
+def test_the_steps_of_a_pipeline_are_checked(tmp_path, steps, message):
+    path = save_model(table_model(), tmp_path / "model.skauc")
+    members = members_of(path.read_bytes())
+    header = json.loads(members["header.json"])
+    if steps == ["the last", "the first"]:
+        header["parts"] = [{"estimator": {"class": "OPAUC", "parameters": {}}}, header["parts"][0]]
+    changed = json.dumps({**header, "pipeline": {"names": steps}}).encode()
+    path.write_bytes(sealed({**members, "header.json": changed}))
+    with pytest.raises(ModelFileError, match=message):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "flagging",
+    [
+        [],
+        {"threshold": 0.5},
+        {"threshold": [], "response_method": "auto", "pos_label": None},
+        {"threshold": "os", "response_method": "auto", "pos_label": None},
+        {"threshold": 0.5, "response_method": "predict", "pos_label": None},
+        {"threshold": 0.5, "response_method": "auto", "pos_label": {}},
+    ],
+)
+def test_the_threshold_of_a_pipeline_is_checked(tmp_path, flagging):
+    path = save_model(table_model(), tmp_path / "model.skauc")
+    members = members_of(path.read_bytes())
+    header = json.loads(members["header.json"])
+    header["pipeline"]["flagging"] = flagging
+    path.write_bytes(sealed({**members, "header.json": json.dumps(header).encode()}))
+    with pytest.raises(ModelFileError, match="its threshold is not valid"):
         load_model(path)
 
 

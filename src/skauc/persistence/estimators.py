@@ -91,7 +91,7 @@ def encode_step(step: Any, prefix: str, arrays: Arrays) -> dict[str, Any]:
     own = {name: value for name, value in vars(step).items() if name.endswith("_")}
     return {
         "class": type(step).__name__,
-        "parameters": _encode_parameters(step),
+        "parameters": encode_parameters(step),
         "attributes": {name: encoder.encode(own[name], f"{prefix}{name}") for name in own},
         "output": vars(step).get("_sklearn_output_config", {}).get("transform"),
     }
@@ -124,7 +124,7 @@ def encode_estimator(
             f"{', '.join(HOMES)}"
         )
     encoder = Encoder(arrays)
-    header = {"class": name, "parameters": _encode_parameters(estimator)}
+    header = {"class": name, "parameters": encode_parameters(estimator)}
     fitted = fitted_attributes(estimator)
     if not fitted:
         return header
@@ -140,13 +140,13 @@ def encode_estimator(
     if _CALIBRATOR in fitted:
         header["calibration"] = calibrator_to_json(fitted[_CALIBRATOR])
     if _BEST in fitted:
-        header["best_parameters"] = _encode_parameters(fitted[_BEST])
+        header["best_parameters"] = encode_parameters(fitted[_BEST])
     learnt, parts = _learnt(estimator, history)
     arrays |= {f"{prefix}model.{name}": array for name, array in parts.items()}
     return {**header, **learnt}
 
 
-def _encode_parameters(estimator) -> dict[str, Any]:
+def encode_parameters(estimator) -> dict[str, Any]:
     """Return the parameters without those that JSON cannot hold, such as a ``RandomState``."""
     arrays: Arrays = {}
     encoder = Encoder(arrays)

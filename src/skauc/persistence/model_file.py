@@ -31,6 +31,7 @@ from skauc.persistence.estimators import (
     is_own,
     is_own_step,
 )
+from skauc.persistence.pipelines import own_steps, pipeline_from_json, pipeline_to_json
 from skauc.persistence.summary import (
     FORMAT,
     FORMAT_VERSION,
@@ -41,6 +42,7 @@ from skauc.persistence.summary import (
 from skauc.persistence.values import Encoder, decode
 
 _SHELL = "shell"
+_PIPELINE = "pipeline"
 _ADVICE = "Use steps and wrappers of scikit-learn or skauc, without functions of your own."
 
 
@@ -89,7 +91,8 @@ def save_model(
     their defaults. An online learner is stored with its buffers, counters and random numbers, so
     that ``partial_fit`` of the loaded learner continues where the original stopped.
 
-    Files with steps or wrappers of scikit-learn need the package skops.
+    Files with steps or wrappers of scikit-learn need the package skops. A pipeline of a
+    `TablePreprocessor` and an estimator of skauc does not.
 
     Examples
     --------
@@ -227,17 +230,20 @@ def _encode(
     """Return the header and the arrays of a model."""
     final_estimator(model)
     arrays: Arrays = {}
-    parts = [model]
-    if not is_own(model):
+    header: dict[str, Any] = {}
+    parts = [model] if is_own(model) else own_steps(model)
+    if parts is not None and not is_own(model):
+        header[_PIPELINE] = pipeline_to_json(model)
+    if parts is None:
         from skauc.persistence.foreign import take_apart
 
         shell, parts = take_apart(model)
         arrays[_SHELL] = np.frombuffer(shell, np.uint8)
     manifest = make_manifest(model, summary, has_shell=_SHELL in arrays)
-    headers = [
+    header["parts"] = [
         _encode_part(part, f"{number}.", arrays, history) for number, part in enumerate(parts)
     ]
-    return {**manifest, "parts": headers}, arrays
+    return {**manifest, **header}, arrays
 
 
 def _encode_part(part: Any, prefix: str, arrays: Arrays, history: bool) -> dict[str, Any]:
@@ -255,7 +261,9 @@ def _decode(file: BinaryIO, limits: Limits) -> Any:
     parts: Any = header.get("parts")
     require(isinstance(parts, list), "its parts are")
     built = [_decode_part(part, f"{number}.", arrays) for number, part in enumerate(parts)]
-    if _SHELL in arrays:
+    if _PIPELINE in header:
+        model = pipeline_from_json(header[_PIPELINE], built)
+    elif _SHELL in arrays:
         from skauc.persistence.foreign import put_together
 
         version = manifest["versions"].get("scikit-learn")

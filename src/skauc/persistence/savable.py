@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from skauc.archive import ArchiveError
 from skauc.persistence.estimators import encode_estimator, is_own
+from skauc.persistence.pipelines import own_steps
 from skauc.persistence.summary import final_estimator
 
 # Fitted estimators of these packages hold trees in compiled code, which trusts its indices.
@@ -16,9 +17,9 @@ _WITH_TREES = ("sklearn.tree.", "sklearn.ensemble.", "sklearn.neighbors.")
 
 def check_unfitted(estimator: Any) -> None:
     """Raise an error for an estimator, fitted or not, that a file cannot hold."""
-    final_estimator(estimator)
-    if is_own(estimator):
-        _check_own(estimator)
+    final = final_estimator(estimator)
+    if is_own(estimator) or own_steps(estimator) is not None:
+        _check_own(final)
         return
     from skauc.persistence.foreign import take_apart, walk
 
