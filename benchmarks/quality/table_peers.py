@@ -43,11 +43,10 @@ NEAR = 0.005
 def prepared(classifier):
     """Put the preprocessor of skauc before a classifier."""
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
     from skauc.preprocessing import TablePreprocessor
 
-    return make_pipeline(TablePreprocessor(random_state=0), StandardScaler(), classifier)
+    return make_pipeline(TablePreprocessor(random_state=0), classifier)
 
 
 def skauc_search(seed: int, **parameters):
