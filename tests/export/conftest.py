@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,33 +53,37 @@ def _messy(frame, y):
 MODELS = {"weather_aus": _weather, "covid_testing": _covid, "adult": _adult}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """A model, rows that it was not fitted to, and what it says about them."""
 
     model: object
     frame: pd.DataFrame
 
-    @property
+    @cached_property
     def values(self):
         """The rows as the exported code takes them."""
         return unwrap(self.model).steps[0].column_values(self.frame)
 
-    @property
+    @cached_property
     def columns(self):
         return dict(unwrap(self.model).steps[0].columns_)
 
-    @property
+    @cached_property
     def scores(self):
         opened = unwrap(self.model)
         return opened.classifier.decision_function(opened.transform(self.frame))
 
-    @property
+    @cached_property
     def probabilities(self):
         """The scores for a model without probabilities."""
         if not hasattr(self.model, "predict_proba"):
             return self.scores
         return self.model.predict_proba(self.frame)[:, 1]
+
+    @cached_property
+    def labels(self):
+        return self.model.predict(self.frame)
 
     def probabilities_of(self, scores):
         """What the calibration makes of scores, the scores themselves if there is none."""

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 
 import numpy as np
@@ -55,7 +56,7 @@ def run_c(folder, headers, columns, values, options=SANITIZED):
 
 def _packed(row):
     return b"".join(
-        value.encode() + b"\0" if isinstance(value, str) else np.float64(value).tobytes()
+        value.encode() + b"\0" if isinstance(value, str) else struct.pack("=d", value)
         for value in row
     )
 
