@@ -178,6 +178,7 @@ def test_a_table_behind_a_threshold_needs_no_skops(tmp_path, threshold):
     [
         lambda model: model.estimator.set_params(sparsekernelauc__C=3.0),
         lambda model: model.set_params(pos_label=np.int64(1)),
+        lambda model: model.set_params(threshold=float("inf")),
         lambda model: model.estimator_.set_params(verbose=True),
     ],
 )

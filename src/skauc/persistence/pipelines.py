@@ -6,6 +6,7 @@ and the parameters of the threshold; the steps are parts of the file.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sklearn.base import clone
@@ -90,7 +91,9 @@ def _is_clone(parameter: Any, pipeline: Any) -> bool:
 
 def _is_plain(value: Any) -> bool:
     """Return whether JSON gives a value back as it was."""
-    return value is None or type(value) in (bool, int, float, str)
+    if type(value) is float:
+        return math.isfinite(value)
+    return value is None or type(value) in (bool, int, str)
 
 
 def _is_name(name: Any) -> bool:
