@@ -231,10 +231,12 @@ def _encode(
     final_estimator(model)
     arrays: Arrays = {}
     header: dict[str, Any] = {}
-    parts = [model] if is_own(model) else own_steps(model)
-    if parts is not None and not is_own(model):
-        header[_PIPELINE] = pipeline_to_json(model)
-    if parts is None:
+    steps = own_steps(model)
+    if is_own(model):
+        parts = [model]
+    elif steps is not None:
+        parts, header[_PIPELINE] = steps, pipeline_to_json(model)
+    else:
         from skauc.persistence.foreign import take_apart
 
         shell, parts = take_apart(model)

@@ -66,10 +66,9 @@ def _with_threshold(pipeline: Pipeline, flagging: Any) -> FixedThresholdClassifi
         model._validate_params()
     except ValueError as error:
         raise ArchiveError("its threshold is not valid") from error
-    first = pipeline[0]
     for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(first, name):
-            setattr(model, name, getattr(first, name))
+        if hasattr(pipeline, name):
+            setattr(model, name, getattr(pipeline, name))
     model.estimator_ = pipeline
     return model
 
@@ -82,11 +81,11 @@ def _is_clone(parameter: Any, pipeline: Any) -> bool:
     """Return whether an unfitted pipeline has the names and parameters of a fitted one."""
     if own_steps(pipeline) is None or own_steps(parameter) is None:
         return False
-    described = (
-        [(name, type(step), encode_parameters(step)) for name, step in each.steps]
-        for each in (parameter, pipeline)
-    )
-    return next(described) == next(described)
+    return _described(parameter) == _described(pipeline)
+
+
+def _described(pipeline: Pipeline) -> list[tuple[str, type, dict]]:
+    return [(name, type(step), encode_parameters(step)) for name, step in pipeline.steps]
 
 
 def _is_plain(value: Any) -> bool:
