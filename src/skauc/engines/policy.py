@@ -60,7 +60,7 @@ class SizePolicy:
     coarse_cells: int = 512
     most_sorted: int = 1 << 18
     few_rows: int = 5_000
-    few_numbers: int = 1 << 20
+    few_numbers: int = 1 << 22
     vector_block: int = 65_536
     matrix_block: int = 1 << 18
     most_tasks: int = 64

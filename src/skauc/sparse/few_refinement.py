@@ -16,6 +16,7 @@ from skauc.solvers.few_rows import (
     factorise_in_place,
     inverse_of,
     minimise_few,
+    row_products,
     solve_upper_few,
     times,
     weigh_columns,
@@ -23,61 +24,35 @@ from skauc.solvers.few_rows import (
 
 
 @compiled_fast
-def exponents(columns, centres, metric, gammas, left, out, gram):
+def exponents(features, centres, metric, gammas, room, out, gram):
     """Write -gamma |s * (x - z)|^2, by centre, for all rows x, and to ``gram`` for all centres x.
 
-    ``columns`` are those of the features. Return False if differences are needed to tell a centre
-    from its neighbours. See `skauc.kernels.CentredRBF`, whose formula it uses. ``left`` is room
-    for the first factor.
+    ``features`` has a row per feature. Rows and centres are relative to the same point near the
+    centres. ``room`` holds two arrays as large as the centres, with a multiple of four rows. Return
+    False if differences are needed to tell a centre from its neighbours. See
+    `skauc.kernels.CentredRBF`.
     """
     n_centres, n_features = centres.shape
-    widest, origin = 0, np.zeros(n_features)
+    n_rows, narrowest, is_near = features.shape[1], np.max(gammas), True
+    left, scaled, scales = room[0, :n_centres], room[1], metric[0] / np.sqrt(gammas[0])
+    scaled[n_centres:] = 0.0
     for k in range(n_centres):
-        widest = k if gammas[k] > gammas[widest] else widest
         for j in range(n_features):
-            origin[j] += centres[k, j] / n_centres
-    own = np.empty((n_features + 2, n_centres))
-    _augment(columns, origin, metric[widest], left)
-    _augment(centres.T, origin, metric[widest], own)
-    right, is_near = np.empty((n_centres, n_features + 2)), True
-    for k in range(n_centres):
-        ratio = gammas[k] / gammas[widest]
-        for j in range(n_features):
-            right[k, j] = 2 * ratio * own[j, k]
-        right[k, n_features] = -ratio
-        right[k, n_features + 1] = -ratio * own[n_features, k]
-        is_near = is_near and own[n_features, k] <= FLOAT64_REACH
-    times(right, left, out)
-    times(right, own, gram)
-    return is_near
-
-
-@compiled_fast
-def _augment(columns, origin, scales, out):
-    """Write x, |x|^2 and 1 below each other, with x = scales * (row - origin)."""
-    n_features, n_rows = columns.shape
-    for i in range(n_rows):
-        out[n_features, i] = 0.0
-        out[n_features + 1, i] = 1.0
+            scaled[k, j] = scales[j] * centres[k, j]
+            left[k, j] = 2 * gammas[k] * scales[j] * scaled[k, j]
+    times(left, features, out)
+    products, squares = row_products(scaled, n_centres), np.zeros(n_rows)
     for j in range(n_features):
         for i in range(n_rows):
-            out[j, i] = (columns[j, i] - origin[j]) * scales[j]
+            squares[i] += scales[j] * scales[j] * features[j, i] * features[j, i]
+    for k in range(n_centres):
+        own = products[k, k]
+        is_near = is_near and own * narrowest <= FLOAT64_REACH
         for i in range(n_rows):
-            out[n_features, i] += out[j, i] * out[j, i]
-
-
-@compiled_fast
-def powers_of(X, origin):
-    """Return [x, x^2, 1] for each row, relative to an origin."""
-    n_rows, n_features = X.shape
-    powers = np.empty((n_rows, 2 * n_features + 1))
-    for i in range(n_rows):
-        for j in range(n_features):
-            powers[i, j] = X[i, j] - origin[j]
-        for j in range(n_features):
-            powers[i, n_features + j] = powers[i, j] * powers[i, j]
-        powers[i, 2 * n_features] = 1.0
-    return powers
+            out[k, i] -= gammas[k] * (squares[i] + own)
+        for i in range(n_centres):
+            gram[k, i] = gammas[k] * (2 * products[k, i] - products[i, i] - own)
+    return is_near
 
 
 @compiled_fast
@@ -96,22 +71,25 @@ def solve_shape(
     tol,
     max_iter,
     factors,
-    powers,
+    rows,
+    features,
     metric,
     centres,
+    room,
 ):
     """Optimise the coefficients of a shape, starting from ``linear`` and ``coef``.
 
     See `_place` for the first arguments, and `skauc.solvers.few_rows.minimise_few` for those from
-    ``columns`` to ``factors``. ``centres`` are relative to the origin of ``powers``. Return the
-    objective, the factor of the Gram matrix, both kinds of coefficients, the derivatives by the
-    centres and by the log of the metric, and whether all went well.
+    ``columns`` to ``factors``. ``features`` are the ``rows``, transposed; ``room`` holds two arrays
+    as large as the centres. Return the objective, the
+    factor of the Gram matrix, both kinds of coefficients, the derivatives by the centres and by the
+    logarithms of the shared scales, and whether all went well.
     """
     n_linear = len(linear)
-    by_centre, by_metric = np.empty(metric.shape), np.empty(metric.shape)
+    by_centre, by_scale = np.zeros(metric.shape), np.zeros(metric.shape[1])
     factor, start, scores, is_fine = _place(values, gram, gammas, gram_ridge, linear, coef, columns)
     if not is_fine:
-        return 0.0, factor, linear, coef, by_centre, by_metric, False
+        return 0.0, factor, linear, coef, by_centre, by_scale, False
     weights, value, scores, _, is_fine = minimise_few(
         columns,
         positive,
@@ -125,15 +103,27 @@ def solve_shape(
         factors,
     )
     if not is_fine:
-        return value, factor, linear, coef, by_centre, by_metric, False
+        return value, factor, linear, coef, by_centre, by_scale, False
     cell, above, below, _, origin = statistics_by_rank(scores, positive, row_weights)
     slopes = residuals(scores, origin, positive, row_weights, cell, above, below)
     new_linear, new_coef = weights[:n_linear], solve_upper_few(factor, weights[n_linear:])
-    first, second, total = _moments(columns[n_linear:], slopes, powers, factor, new_coef)
-    is_ridge = np.zeros(len(new_coef), np.bool_)
-    chain_rule(first, total, second, metric, centres, is_ridge, C_pair, by_centre, by_metric)
-    add_shared_norm_derivatives(metric, centres, new_coef, gram, by_centre, by_metric)
-    return value, factor, new_linear, new_coef, by_centre, by_metric, True
+    _add_loss_derivatives(
+        columns[n_linear:],
+        slopes,
+        factor,
+        new_coef,
+        gammas,
+        C_pair,
+        rows,
+        features,
+        metric,
+        centres,
+        room,
+        by_centre,
+        by_scale,
+    )
+    add_shared_norm_derivatives(metric, centres, new_coef, gram, by_centre, by_scale)
+    return value, factor, new_linear, new_coef, by_centre, by_scale, True
 
 
 @compiled_fast
@@ -172,46 +162,77 @@ def _place(values, gram, gammas, ridge, linear, coef, columns):
 
 
 @compiled_fast
-def _moments(columns, residual, powers, factor, coef):
-    """Return the sums of `skauc.engines.passes.moments`: first, second and total.
+def _add_loss_derivatives(
+    columns,
+    slopes,
+    factor,
+    coef,
+    gammas,
+    C_pair,
+    rows,
+    features,
+    metric,
+    centres,
+    room,
+    by_centre,
+    by_scale,
+):
+    """Add the derivatives of the loss by centres and log scales.
 
-    The columns are multiplied by the residuals in place.
+    They are those of `chain_rule`, from the moments of `skauc.engines.passes.moments`. Of the
+    second moments, only the sum over the centres is needed, so they are no matrix product. The
+    columns are multiplied by the slopes in place.
     """
-    n_centres, n_features = len(coef), (powers.shape[1] - 1) // 2
+    n_centres, n_features = centres.shape
+    left, total, by_width = np.empty(factor.shape), np.zeros(n_centres), np.zeros(n_centres)
     for k in range(n_centres):
-        for i in range(len(residual)):
-            columns[k, i] *= residual[i]
-    left = np.empty(factor.shape)
+        for i in range(len(slopes)):
+            columns[k, i] *= slopes[i]
     for i in range(n_centres):
         for k in range(n_centres):
             left[i, k] = coef[i] * factor[i, k]
-    shape = n_centres, powers.shape[1]
-    sums = times(left, times(columns, powers, np.empty(shape)), np.empty(shape))
-    return sums[:, :n_features], sums[:, n_features:-1], sums[:, -1]
+            by_width[k] += gammas[i] * left[i, k]
+    first = times(left, times(columns, rows, room[0, :n_centres]), room[1, :n_centres])
+    for k in range(n_centres):
+        column = 0.0
+        for i in range(len(slopes)):
+            column += columns[k, i]
+        for i in range(n_centres):
+            total[i] += left[i, k] * column
+    # Sums over the centres, times gamma, of the factor of x^2 in the second moments.
+    of_rows = weigh_columns(columns, by_width)
+    for k in range(n_centres):
+        for j in range(n_features):
+            moved = first[k, j] - total[k] * centres[k, j]
+            by_centre[k, j] += 2 * C_pair * metric[k, j] ** 2 * moved
+            spread = centres[k, j] * (first[k, j] + moved)
+            by_scale[j] += 2 * C_pair * metric[k, j] ** 2 * spread
+    for j in range(n_features):
+        second = 0.0
+        for i in range(len(of_rows)):
+            second += of_rows[i] * features[j, i] * features[j, i]
+        by_scale[j] -= 2 * C_pair * metric[0, j] ** 2 / gammas[0] * second
 
 
 @compiled_fast
-def add_shared_norm_derivatives(metric, centres, coef, gram, by_centre, by_metric):
-    """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by centres and log metric.
+def add_shared_norm_derivatives(metric, centres, coef, gram, by_centre, by_scale):
+    """Add the derivatives of 1/2 sum_ik coef_i coef_k gram_ik by centres and shared log scales.
 
     Rows of the metric are equal, or the centres are orthogonal. See
     `skauc.shaped_rbf.add_norm_derivatives` for rows that differ.
     """
-    products = np.empty(gram.shape)
-    for i in range(len(coef)):
-        for k in range(len(coef)):
-            products[i, k] = coef[i] * coef[k] * gram[i, k]
-        products[i, i] = 0.0
-    n_features = metric.shape[1]
-    powers = powers_of(centres, np.zeros(n_features))
-    sums = times(products, powers, np.empty(powers.shape))
-    for k in range(len(coef)):
-        total = sums[k, 2 * n_features]
+    n_centres, n_features = centres.shape
+    products, total = np.empty(gram.shape), np.zeros(n_centres)
+    for i in range(n_centres):
+        for k in range(n_centres):
+            products[i, k] = coef[i] * coef[k] * gram[i, k] if i != k else 0.0
+            total[i] += products[i, k]
+    sums = times(products, centres, np.empty(centres.shape))
+    for k in range(n_centres):
         for j in range(n_features):
-            moved = sums[k, j] - total * centres[k, j]
-            spread = sums[k, n_features + j] - centres[k, j] * (sums[k, j] + moved)
-            by_centre[k, j] += 2 * metric[k, j] ** 2 * moved
-            by_metric[k, j] -= metric[k, j] ** 2 * spread
+            square, z = metric[k, j] ** 2, centres[k, j]
+            by_centre[k, j] += 2 * square * (sums[k, j] - total[k] * z)
+            by_scale[j] -= 2 * square * z * (total[k] * z - sums[k, j])
 
 
 @compiled_fast

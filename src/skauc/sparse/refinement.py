@@ -33,7 +33,6 @@ from skauc.sparse.few_refinement import (
     add_shared_norm_derivatives,
     chain_rule,
     exponents,
-    powers_of,
     solve_shape,
 )
 from skauc.sparse.objective import Objective
@@ -179,9 +178,11 @@ class _Problem:
             by_centre,
             by_metric,
         )
-        shares_scales = self.shape.metric is None
-        add_norm = add_shared_norm_derivatives if shares_scales else add_norm_derivatives
-        add_norm(metric, moved, coef, self._round_gram, by_centre, by_metric)
+        if self.shape.metric is None:
+            by_metric = by_metric.sum(axis=0, keepdims=True)
+            add_shared_norm_derivatives(metric, moved, coef, self.gram, by_centre, by_metric[0])
+        else:
+            add_norm_derivatives(metric, moved, coef, self._round_gram, by_centre, by_metric)
         return ShapeDerivatives(by_centre, by_metric, 2 * C_pair * moments.total[ridges.places])
 
     @property
@@ -201,13 +202,15 @@ class _FewRowsProblem(_Problem):
     ):
         super().__init__(objective, basis, minimise, start)
         self.rows, self.newton = rows, minimise
-        X = np.array(rows.X, dtype=np.float64, order="C")
-        self.features, self.origin = np.ascontiguousarray(X.T), X.mean(axis=0)
-        self.powers = powers_of(X, self.origin)
+        # Rows and centres are relative to the mean of the first centres.
+        self.origin = start.shape.centres.mean(axis=0)
+        self.moved = np.subtract(rows.X, self.origin, dtype=np.float64, order="C")
+        self.features = np.ascontiguousarray(self.moved.T)
         self.gammas = basis.gammas(np.asarray(basis.widths))
         n_linear, n_centres = len(start.linear), len(self.gammas)
-        (n_features, n_rows), size = self.features.shape, n_linear + n_centres
-        self.left, self.columns = np.empty((n_features + 2, n_rows)), np.empty((size, n_rows))
+        n_rows, size = len(self.moved), n_linear + n_centres
+        self.columns = np.empty((size, n_rows))
+        self.room = np.empty((2, -(-n_centres // 4) * 4, len(self.features)))
         self.columns[:n_linear] = rows.columns_of(n_linear)
         # Kernel values by centre, at the rows and then at the centres: exponentials of one call.
         self.values = np.empty(n_centres * (n_rows + n_centres))
@@ -220,11 +223,11 @@ class _FewRowsProblem(_Problem):
         """Return the objective and its derivatives; go the general way if there is difficulty."""
         shape, rows, newton = self.unpack(theta), self.rows, self.newton
         metric, gammas = self.variables.metric(shape), self.gammas
-        room = self.left, self.at_rows, self.at_centres
-        if not exponents(self.features, shape.centres, metric, gammas, *room):
+        centres, values = shape.centres - self.origin, (self.at_rows, self.at_centres)
+        if not exponents(self.features, centres, metric, gammas, self.room, *values):
             return super().evaluate(theta)
         np.exp(self.values, out=self.values)
-        value, factor, linear, coef, by_centre, by_metric, is_fine = solve_shape(
+        value, factor, linear, coef, by_centre, by_scale, is_fine = solve_shape(
             self.at_rows,
             self.at_centres,
             gammas,
@@ -239,14 +242,16 @@ class _FewRowsProblem(_Problem):
             newton.tol,
             newton.max_iter,
             self.factors,
-            self.powers,
+            self.moved,
+            self.features,
             metric,
-            shape.centres - self.origin,
+            centres,
+            self.room,
         )
         if not is_fine:
             return super().evaluate(theta)
         self.shape, self.factor, self.linear, self.coef = shape, factor, linear, coef
-        return value, ShapeDerivatives(by_centre, by_metric, np.empty(0))
+        return value, ShapeDerivatives(by_centre, by_scale[None], np.empty(0))
 
 
 def make_problem(objective: Objective, basis: Basis, minimise, start: Refined) -> _Problem:

@@ -77,7 +77,8 @@ class ShapeDerivatives:
     """Derivatives by the centres, by the metric and by the shifts of ridges.
 
     ``by_metric`` are derivatives by the logarithm of the metric for round centres, and by the
-    metric itself for ridges, whose ``by_centre`` means nothing.
+    metric itself for ridges, whose ``by_centre`` means nothing. Where all centres share their
+    scales, it has one row, the sum over the centres.
     """
 
     by_centre: np.ndarray
@@ -158,7 +159,9 @@ class ShapeVariables:
     def gradient(self, theta: np.ndarray, derivatives: ShapeDerivatives) -> np.ndarray:
         """Return the derivatives by the vector."""
         _, logs, deviations, directions, shifts = self._split(theta)
-        by_log = derivatives.by_metric[~self.is_ridge]
+        by_log = derivatives.by_metric
+        if self._has_deviations:
+            by_log = by_log[~self.is_ridge]
         parts = [
             derivatives.by_centre[~self.is_ridge] * self._unit,
             by_log.sum(axis=0) * _is_inside(logs),
