@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
+from skauc.compiling import compiled
 from skauc.exceptions import InvalidDataError, InvalidParameterError, PositiveLabelWarning
 from skauc.support import cached_property, quiet_overflow
 from skauc.validation import (
@@ -91,8 +92,7 @@ class TrainingData:
         """Row numbers in the first row, places in the second."""
         if self.numbering is not None:
             return self.numbering
-        places = np.cumsum(self.weights > 0) - 1
-        return np.stack((np.arange(self.n_rows), places)) + np.array(self.first)[:, None]
+        return _number(self.weights, *self.first)
 
     def part(self, rows: np.ndarray) -> TrainingData:
         """Return the given rows only."""
@@ -115,6 +115,17 @@ class TrainingData:
     def transformed(self, transform: Callable) -> TrainingData:
         """Return the same rows with other features."""
         return replace(self, X=transform(self.X))
+
+
+@compiled
+def _number(weights, number, place):
+    """Return row numbers and places, counted from ``number`` and ``place``."""
+    out = np.empty((2, len(weights)), np.int64)
+    for i in range(len(weights)):
+        if weights[i] > 0.0:
+            place += 1
+        out[0, i], out[1, i] = number + i, place - 1
+    return out
 
 
 def check_training(estimator, X, y, sample_weight=None, *, advice="") -> TrainingData:

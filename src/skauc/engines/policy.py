@@ -61,7 +61,7 @@ class SizePolicy:
     most_sorted: int = 1 << 18
     few_rows: int = 5_000
     few_numbers: int = 1 << 22
-    vector_block: int = 65_536
+    vector_block: int = 32_768
     matrix_block: int = 1 << 18
     most_tasks: int = 64
     task_rows: int = 8192

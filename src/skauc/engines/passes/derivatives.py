@@ -103,6 +103,8 @@ class Derivatives(Pass):
             values_of = block.kernel_columns(candidates.kernel, candidates.rows)
         cells, shift = state.statistics.cells, given.astype(block.dtype, copy=False)
         merged = pairs.coarsening(cells.n_cells, block.policy.coarse_cells)
+        # Found by all threads together. Inside of the tasks, each thread would find it on its own.
+        residual = state.residual
 
         def accumulate(start, stop):
             gradient, squares = np.zeros(size), np.zeros((size, size))
@@ -120,7 +122,7 @@ class Derivatives(Pass):
                     rows,
                     shift,
                     curvature[part],
-                    state.residual,
+                    residual,
                     block.positive,
                     state.weights,
                     cells.cell,
