@@ -135,10 +135,8 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     error for more than two classes.
     """
     X, y = check_features(estimator, X, on_host(y))
-    with quiet_overflow():
-        check_classification_targets(y)
+    classes = _classes_of(y)
     weights = check_weights(on_host(sample_weight), X)
-    classes = np.unique(y)
     check_number_of_classes(classes, y, advice)
     positive = y == classes[1]
     check_class_weights(weights, classes, positive)
@@ -146,6 +144,20 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     n_positive = np.count_nonzero(positive)
     warn_of_rare_negatives(classes, np.array([len(y) - n_positive, n_positive]))
     return TrainingData(X, positive, weights, classes)
+
+
+def _classes_of(y: np.ndarray) -> np.ndarray:
+    """Return the distinct labels in sorted order.
+
+    Two booleans or integers are found without sorting all rows, twice in scikit-learn's check.
+    """
+    if y.dtype.kind in "biu":
+        ends = np.array([y.min(), y.max()])
+        if np.all((y == ends[0]) | (y == ends[1])):
+            return np.unique(ends)
+    with quiet_overflow():
+        check_classification_targets(y)
+    return np.unique(y)
 
 
 def warn_of_rare_negatives(classes: np.ndarray, counts: np.ndarray) -> None:
