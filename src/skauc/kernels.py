@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -173,6 +173,21 @@ class CentredRBF:
         )
         scratch.augment_centres(moved, squares, ratios, right)
         return cls(origin, roots, ratios, moved, right)
+
+
+def centred_rbf(
+    kernel: Kernel, centres: Rows, rows: Rows, scratch: ScratchArrays
+) -> CentredRBF | None:
+    """Return the centres of an RBF kernel, prepared for products with dense rows as doubles.
+
+    None if the kernel, the rows or the distances need something else.
+    """
+    if not isinstance(kernel, RBF) or is_sparse(centres) or is_sparse(rows):
+        return None
+    centred = CentredRBF.of(kernel, centres, np.float64, scratch)
+    if centred.right is None:
+        return None
+    return replace(centred, origin=centred.origin.astype(np.float64))
 
 
 def _nearest_to_zero(centres: np.ndarray) -> np.ndarray:

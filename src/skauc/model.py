@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from skauc.engines.expansion import Scorer, map_rows
+from skauc.engines.expansion import Scorer, map_rows, score_in_fit
 from skauc.exceptions import InvalidDataError
 from skauc.feature_map import FeatureMap
 from skauc.kernels import Kernel, Linear, Rows, is_sparse
@@ -78,6 +78,20 @@ class Model:
         with quiet_overflow():
             scores = map_rows(self.scorer(rows), rows, len(self.coef), (), n_jobs)
         return check_finite_scores(scores, rows)
+
+    def scores_in_fit(self, mapped: Rows, n_jobs=None) -> np.ndarray:
+        """Return the scores of many rows as the kernel sees them; see `score_in_fit`."""
+        with quiet_overflow():
+            scores = score_in_fit(
+                self.kernel,
+                self.centres,
+                self.coef,
+                mapped,
+                linear_coef=self.linear_coef,
+                intercept=self.intercept,
+                n_jobs=n_jobs,
+            )
+        return check_finite_scores(scores, mapped)
 
     def scorer(self, like: Rows) -> Scorer:
         """Return the function that scores a block of rows of this format and precision.

@@ -1,9 +1,12 @@
-"""Inner products of rows with each other, for loops that are compiled.
+"""Products of matrices, for loops that are compiled.
 
-A product of BLAS would compute both halves of the symmetric result, and would be a call of its own.
+Inner products of rows with each other are computed by loops: a product of BLAS would compute both
+halves of the symmetric result.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from skauc.compiling import compiled_fast
 
@@ -57,3 +60,11 @@ def mirror(out):
     for i in range(len(out)):
         for j in range(i):
             out[j, i] = out[i, j]
+
+
+# Every place that calls np.dot takes long to compile, so there is only this one.
+@compiled_fast
+def times(left, right, out):
+    """Write the product of two matrices, and return it."""
+    np.dot(left, right, out)
+    return out

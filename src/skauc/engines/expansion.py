@@ -10,7 +10,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from skauc.engines.policy import current_policy
 from skauc.engines.threads import RowThreads
 from skauc.feature_map import FeatureMap
-from skauc.kernels import NEW_ARRAYS, Kernel, Linear, Rows, same_format
+from skauc.kernels import NEW_ARRAYS, Kernel, Linear, Rows, centred_rbf, same_format
+from skauc.rbf_columns import write_scores
 from skauc.scratch import ThreadScratch
 from skauc.support import rows_per_block
 
@@ -79,6 +80,52 @@ def evaluate_expansion(
     """Return the scores sum_k coef_k k(z_k, x) of all rows; see `Scorer`."""
     score = Scorer(kernel, centres, coef, rows)
     return map_rows(score, rows, centres.shape[0], coef.shape[1:], n_jobs)
+
+
+def score_in_fit(
+    kernel: Kernel,
+    centres: Rows,
+    coef: np.ndarray,
+    rows: Rows,
+    *,
+    linear_coef: np.ndarray | None,
+    intercept: float,
+    n_jobs=None,
+) -> np.ndarray:
+    """Return the scores of many rows, in one compiled call per task if the kernel allows it.
+
+    Prediction uses `Scorer`, because it should not load the compiler.
+    """
+    centred = centred_rbf(kernel, centres, rows, NEW_ARRAYS)
+    if centred is None:
+        score = Scorer(kernel, centres, coef, rows, linear_coef=linear_coef, intercept=intercept)
+        return map_rows(score, rows, len(coef), (), n_jobs)
+    policy, scratch, out = current_policy(), ThreadScratch(), np.empty(rows.shape[0])
+    linear = np.zeros(0) if linear_coef is None else linear_coef
+    assert centred.right is not None  # or `centred` would be None
+    n_block, width = _block_rows(*centres.shape), sum(centred.right.shape)
+
+    def fill(start, stop):
+        n_rows = min(n_block, stop - start)
+        room = scratch.array("block", (n_rows * width,), np.float64)
+        write_scores(
+            rows,
+            start,
+            stop,
+            n_rows,
+            centred.origin,
+            centred.roots,
+            centred.right,
+            coef,
+            linear,
+            float(intercept),
+            room,
+            out,
+        )
+
+    with RowThreads(n_jobs) as threads:
+        list(threads.map(fill, rows.shape[0], policy.task_rows))
+    return out
 
 
 def map_rows(

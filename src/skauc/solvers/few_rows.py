@@ -182,14 +182,6 @@ def _objective(w, C_pair, loss):
     return 0.5 * inner(w, w) + 0.5 * C_pair * loss
 
 
-# Every place that calls np.dot takes long to compile, so there is only this one.
-@compiled_fast
-def times(left, right, out):
-    """Write the product of two matrices, and return it."""
-    np.dot(left, right, out)
-    return out
-
-
 @compiled_fast
 def weigh_columns(columns, weights):
     """Return the sum of the columns, each times its weight."""

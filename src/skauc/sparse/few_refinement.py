@@ -12,13 +12,13 @@ import numpy as np
 from skauc.compiling import compiled_fast
 from skauc.kernels import FLOAT64_REACH
 from skauc.losses.pairs import residuals, statistics_by_rank
+from skauc.row_products import times
 from skauc.solvers.few_rows import (
     factorise_in_place,
     inverse_of,
     minimise_few,
     row_products,
     solve_upper_few,
-    times,
     weigh_columns,
 )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.engines import FewRows
+from skauc.row_products import times
 from skauc.solvers.few_rows import (
     column_products,
     factorise_in_place,
@@ -21,7 +22,6 @@ from skauc.solvers.few_rows import (
     solve_few,
     solve_lower_few,
     solve_lower_into,
-    times,
 )
 from skauc.solvers.newton import Point
 from skauc.sparse.forward import NEGLIGIBLE_GAIN, Selected, best_candidate

@@ -106,7 +106,6 @@ class HeldOut:
         The model is applied to the features of the `pool`, which are mapped already. ``number``
         tells the samples of one fit apart.
         """
-        model = replace(model, scaling=None)
         learning = self._pool_counts
         counts = balanced_counts(learning, size)
         seed = int(hash_rows(np.array([number]), self.order.seed)[0] >> 32)
@@ -212,7 +211,8 @@ class HardRows:
 
     def probabilities(self, data: TrainingData) -> np.ndarray:
         """Return the probability of each row; it is 1 for validation rows that are kept."""
-        scores, probabilities = self.model.scores(data.X, self.n_threads), np.empty(data.n_rows)
+        scores = self.model.scores_in_fit(data.X, self.n_threads)
+        probabilities = np.empty(data.n_rows)
 
         def fill(start, stop):
             rows = slice(start, stop)
@@ -250,7 +250,7 @@ def draw_hard_rows(
     in the result if they are ``kept``.
     """
     against = against.part(np.flatnonzero(~held_out(against)))
-    scores = model.scores(against.X)
+    scores = model.scores_in_fit(against.X)
     slopes = Slopes.of(scores, against)
     hardness = slopes(scores, against.positive)
     least, growth = np.ones(2), np.zeros(2)

@@ -14,8 +14,9 @@ from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
-from skauc.kernels import Kernel, KernelColumns, Rows, is_sparse
+from skauc.kernels import CentredRBF, Kernel, KernelColumns, Rows, centred_rbf, is_sparse
 from skauc.losses import pairs
+from skauc.rbf_columns import write_columns
 from skauc.scratch import CompiledScratch
 from skauc.support import row_slices, rows_per_block
 
@@ -152,9 +153,13 @@ class CPUBlock(Block):
         self, kernel: Kernel, centres: Rows, projection: np.ndarray, transform: np.ndarray
     ) -> None:
         first, n_new = projection.shape
-        # In double precision, because the transform magnifies the errors of kernel values.
-        columns = kernel.columns(centres, np.float64, self.scratch)
         width = self.n_features + first + 2 * n_new
+        # In double precision, because the transform magnifies the errors of kernel values.
+        centred = centred_rbf(kernel, centres, self.X, self.scratch)
+        if centred is not None:
+            self._set_rbf_columns(centred, projection, transform, width)
+            return
+        columns = kernel.columns(centres, np.float64, self.scratch)
         is_projected = projection.any()
 
         def fill(start, stop):
@@ -164,6 +169,36 @@ class CPUBlock(Block):
                     values -= self.columns[rows, :first] @ projection
                 out = self.columns[rows, first : first + n_new]
                 np.matmul(values, transform, out=out, casting="same_kind")
+
+        list(self.run_matrix(fill, width))
+
+    def _set_rbf_columns(
+        self, centred: CentredRBF, projection: np.ndarray, transform: np.ndarray, width: int
+    ) -> None:
+        """Set columns of an RBF basis, in one compiled call per task."""
+        n_before = len(projection)
+        if not projection.any():
+            projection = projection[:0]
+        projection, transform = map(np.ascontiguousarray, (projection, transform))
+        n_block = rows_per_block(2 * width, self.policy.matrix_block)
+
+        def fill(start, stop):
+            n_rows = min(n_block, stop - start)
+            room = self.scratch.array("columns", (n_rows * (width + 2),), np.float64)
+            write_columns(
+                self.X,
+                start,
+                stop,
+                n_rows,
+                centred.origin,
+                centred.roots,
+                centred.right,
+                self.columns,
+                n_before,
+                projection,
+                transform,
+                room,
+            )
 
         list(self.run_matrix(fill, width))
 
