@@ -60,7 +60,7 @@ class SizePolicy:
     coarse_cells: int = 512
     most_sorted: int = 1 << 18
     few_rows: int = 5_000
-    few_numbers: int = 1 << 22
+    few_numbers: int = 1 << 21
     vector_block: int = 32_768
     matrix_block: int = 1 << 18
     most_tasks: int = 64
