@@ -1,4 +1,4 @@
-"""Small helpers: blocks of rows, quiet overflow, a hash, cached properties."""
+"""Small helpers: blocks of rows, quiet overflow, missing cells, a hash, cached properties."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ def quiet_overflow() -> np.errstate:
     Use it where the caller looks for numbers that are not finite in the result.
     """
     return np.errstate(over="ignore", invalid="ignore")
+
+
+def is_missing(cell: Any) -> bool:
+    """Tell whether a cell of a table is missing: None, NaN, NaT, `pandas.NA` or empty text."""
+    try:
+        return bool(cell is None or cell != cell or cell == "")
+    except TypeError:  # a comparison with pandas.NA is neither true nor false
+        return True
 
 
 def spread(values: np.ndarray) -> np.ndarray:

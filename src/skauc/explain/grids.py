@@ -10,6 +10,7 @@ import numpy as np
 
 from skauc.exceptions import InvalidParameterError
 from skauc.explain.columns import column_names, pick_rows
+from skauc.support import is_missing
 
 # Levels of a category, most frequent first, that a grid has at most.
 _MOST_LEVELS = 20
@@ -51,7 +52,7 @@ class ColumnGrid:
             return [f"{position:.4g}" for position in self.positions]
         if self.kind == "date":
             return [str(np.datetime64(round(p), "s"))[:10] for p in self.positions]
-        return ["missing" if _is_missing(value) else str(value) for value in self.values]
+        return ["missing" if is_missing(value) else str(value) for value in self.values]
 
 
 def find_column(X: Any, feature: Any) -> int:
@@ -127,7 +128,7 @@ def _read(first_step: Any, values: np.ndarray | None, name: str, cells: np.ndarr
         return values
     if cells.dtype.kind in "iuf":
         return cells.astype(np.float64)
-    return np.array(["" if _is_missing(cell) else str(cell) for cell in cells], dtype=object)
+    return np.array(["" if is_missing(cell) else str(cell) for cell in cells], dtype=object)
 
 
 def _is_date(first_step: Any, name: str) -> bool:
@@ -160,7 +161,3 @@ def _level_grid(name: str, cells: np.ndarray, read: np.ndarray) -> ColumnGrid:
     of_level = np.full(len(levels), np.nan)
     of_level[order] = positions
     return ColumnGrid(name, cells[first[order]], positions, "level", of_level[codes])
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or value != value

@@ -9,6 +9,7 @@ import numpy as np
 from skauc.exceptions import InvalidDataError
 from skauc.explain import Explanation, column_importances, shapley_values
 from skauc.plotting.axes import axes_to_draw_on, import_pyplot
+from skauc.support import is_missing
 
 _POSITIVE, _NEGATIVE = "#c0392b", "#2471a3"
 
@@ -137,9 +138,9 @@ def _leading(explained: Explanation, max_features: int):
 
 
 def _cell(value) -> str:
-    if isinstance(value, float | np.floating):
-        return "missing" if np.isnan(value) else f"{value:.4g}"
-    text = "missing" if value is None or value == "" else str(value)
+    if is_missing(value):
+        return "missing"
+    text = f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
     return text if len(text) <= 24 else f"{text[:23]}…"
 
 

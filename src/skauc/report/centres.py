@@ -13,6 +13,7 @@ from skauc.model import Model, without_ridges
 from skauc.report.columns import Column, columns, row_values
 from skauc.report.missing import ONLY_RIDGES, SEVERAL, Missing
 from skauc.report.rows import LabelledRows
+from skauc.support import is_missing
 from skauc.unwrapping import UnwrappedModel, as_dense
 
 _SAMPLE_ROWS = 4_000
@@ -249,5 +250,5 @@ def plain(value) -> float | str:
     if isinstance(value, np.datetime64) and not np.isnat(value):
         moment = np.datetime_as_string(value, unit="s")
         return moment.removesuffix("T00:00:00").replace("T", " ")
-    text = "missing" if value is None or value != value else str(value)  # NaT and NA
+    text = "missing" if is_missing(value) else str(value)
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"

@@ -13,6 +13,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.explain import Explanation, shapley_values
 from skauc.report.missing import Missing
 from skauc.report.rows import LabelledRows
+from skauc.support import is_missing
 from skauc.unwrapping import unwrap
 
 # Rows of each kind that the report explains, and columns of each row.
@@ -148,7 +149,7 @@ def cell_text(value) -> str:
     """Return a cell of a table as short text."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or value == "" or value != value:
+    if is_missing(value):
         return "missing"
     if isinstance(value, float):
         return f"{value:.6g}"
