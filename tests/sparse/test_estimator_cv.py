@@ -679,6 +679,21 @@ def test_folds_by_groups_need_groups():
         make(cv=GroupKFold(3)).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.parametrize("cv", [FOLDS, StratifiedKFold(3, shuffle=True, random_state=0)], ids=type)
+@pytest.mark.usefixtures("no_work")
+def test_a_fold_that_splits_a_group_is_refused(cv):
+    trained, tested = FOLDS[0][0][5], FOLDS[0][1][5]
+    groups = np.arange(len(X))
+    groups[tested] = groups[trained]
+    message = (
+        f"rows {trained} and {tested} are of one group, but row {trained} is in the training part "
+        f"of fold 0 and row {tested} in the test part"
+    )
+    with pytest.raises(InvalidParameterError, match=message):
+        make(cv=cv).fit(X, y, groups=groups)
+
+
 @pytest.mark.parametrize("cv", [None, 2])
 def test_two_positives_are_enough(cv):
     labels = (np.arange(len(X)) < 2).astype(int)

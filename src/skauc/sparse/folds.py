@@ -170,7 +170,7 @@ def _n_splits(cv: int | None, n_most: int, counts: Sequence[int]) -> int:
 
 
 def _listed_folds(cv, data: TrainingData, groups: np.ndarray | None) -> list[RowFold]:
-    """Return the folds of a splitter; raise an error if a fold lacks a class."""
+    """Return the folds of a splitter; raise an error if a fold lacks a class or splits a group."""
     numbers = np.arange(data.n_rows)
     folds = cv.split(numbers[:, None], data.positive, groups)
     folds = [RowFold(*(numbers[np.asarray(rows)] for rows in fold)) for fold in folds]
@@ -184,7 +184,23 @@ def _listed_folds(cv, data: TrainingData, groups: np.ndarray | None) -> list[Row
                     f"The {part} part of fold {number} of `cv` lacks one of the classes. "
                     "Use stratified folds, or fewer of them."
                 )
+        if groups is not None:
+            _check_groups_are_whole(number, fold, groups)
     return folds
+
+
+def _check_groups_are_whole(number: int, fold: RowFold, groups: np.ndarray) -> None:
+    _, in_train, in_test = np.intersect1d(
+        groups[fold.train], groups[fold.test], return_indices=True
+    )
+    if len(in_train):
+        train, test = fold.train[in_train[0]], fold.test[in_test[0]]
+        raise InvalidParameterError(
+            "`cv` must keep the rows of a group together if `groups` are passed; rows "
+            f"{train} and {test} are of one group, but row {train} is in the training part of fold "
+            f"{number} and row {test} in the test part. Use cv=5 or GroupKFold, or leave out "
+            "`groups`."
+        )
 
 
 def _as_counts(numbers: np.ndarray) -> Counts:

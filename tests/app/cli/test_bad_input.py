@@ -153,6 +153,14 @@ def test_options_of_a_fit_are_checked_before_the_table_is_read(option, value, me
     refused(run("fit", missing, "--target", "y", f"--{option}", value), message)
 
 
+def test_a_fit_is_split_by_time_or_by_groups(tmp_path):
+    table = tmp_path / "t.csv"
+    good().assign(day=range(60), clinic=[row % 12 for row in range(60)]).to_csv(table, index=False)
+    options = ("--time", "day", "--group", "clinic", "-o", tmp_path / "m.skauc")
+    answer = run("fit", table, "--target", "Bought", *QUICK, *options)
+    refused(answer, "--time and --group exclude each other")
+
+
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 def test_a_threshold_that_is_no_probability(command, customers):
     answer = run(command, customers.model, customers.test, "--threshold", 50)

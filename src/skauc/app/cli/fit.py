@@ -138,6 +138,11 @@ def fit(
     The kind of each column is detected: numbers, categories, dates, text, true and false. Missing
     values are filled in. Ctrl-C ends the search and saves the best model so far.
     """
+    if time_column is not None and group is not None:
+        raise InvalidParameterError(
+            "--time and --group exclude each other, because the last rows may be of groups that "
+            "have earlier rows. Use one of them."
+        )
     output = Path(_stem(table) + ".skauc") if output is None else output
     check_outputs(output, report, force=force, json=json, is_binary=is_standard_output(output))
     from skauc.app.workflow import ModelFacts, Recipe, train_model
