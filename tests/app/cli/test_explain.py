@@ -81,6 +81,7 @@ def test_drift_finds_the_column_that_changed(customers):
     numeric = next(name for name in frame if frame[name].dtype.kind == "f")
     frame[numeric] += 3 * frame[numeric].std()
     frame.to_csv(changed, index=False)
+    assert "None of the 10 columns has shifted" in run("drift", customers.model, customers.test).out
     page = customers.folder / "drift.html"
     answer = run("drift", customers.model, changed, "--fail-if", 0.25, "-o", page)
     assert answer.code == 3

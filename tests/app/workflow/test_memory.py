@@ -56,6 +56,18 @@ def test_it_is_small_and_the_same_rows_do_not_drift(fitted):
     assert "2024-" in " ".join(next(each for each in drifts if each.name == "day").bins)
 
 
+def test_every_column_of_a_wide_table_is_compared():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 230))).add_prefix("x")
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(2, refine=False, random_state=0))
+    model.fit(frame, frame["x0"] > 1)
+    memory = remember(model, frame, model.decision_function(frame))
+    changed = frame.assign(x229=frame["x229"] + 5)
+    drifts = find_drift(model, memory, changed, model.decision_function(changed))
+    assert len(drifts) == 231
+    assert [each.name for each in drifts if each.has_shifted and each.name != "score"] == ["x229"]
+
+
 def test_damaged_memories_are_refused(fitted):
     model, frame, memory = fitted
     scores = model.decision_function(frame)

@@ -94,10 +94,10 @@ def _sentence(drifts: list[ColumnDrift]) -> str:
     shifted = [each.name for each in columns if each.has_shifted]
     have = "have" if scores.has_shifted else "have not"
     if not shifted:
-        return f"No column has shifted. The scores {have} shifted."
+        return f"None of the {len(columns):,} columns has shifted. The scores {have} shifted."
     more = f" and {len(shifted) - 3} more" if len(shifted) > 3 else ""
     listed = ", ".join(f"“{name}”" for name in shifted[:3])
-    count = f"{len(shifted)} of {len(columns)} columns"
+    count = f"{len(shifted):,} of {len(columns):,} columns"
     return f"{count} have shifted: {listed}{more}. The scores {have} shifted."
 
 

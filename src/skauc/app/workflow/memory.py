@@ -22,7 +22,6 @@ from skauc.unwrapping import first_step
 SCORES = "score"
 N_BINS = 10
 _MOST_LEVELS = 10
-_MOST_COLUMNS = 200
 # A column has shifted if its index is above the first number and its p-value below the second.
 SHIFTED_PSI, SHIFTED_P = 0.1, 0.01
 _LONGEST = 60
@@ -92,8 +91,7 @@ def remember(model: Any, X: Any, scores: np.ndarray) -> dict[str, Any]:
     return {
         "n_rows": len(X),
         "columns": {
-            name: _remember_column(columns[name], kinds[name])
-            for name in list(columns)[:_MOST_COLUMNS]
+            name: _remember_column(values, kinds[name]) for name, values in columns.items()
         },
         "n_scores": len(scores),
         SCORES: _remember_column(np.asarray(scores, dtype=np.float64)),
