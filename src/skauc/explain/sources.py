@@ -11,7 +11,32 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import Normalizer, OneHotEncoder
+from sklearn.preprocessing import (
+    Binarizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+    TargetEncoder,
+)
+
+# Steps that compute each output from the input column in the same place. `OneToOneFeatureMixin`
+# does not say so: `Normalizer` and `TfidfTransformer` divide by the norm of the row.
+_COLUMN_WISE = (
+    Binarizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+    TargetEncoder,
+)
 
 
 def sources_of_steps(steps: Sequence[Any], names: list[str]) -> np.ndarray | None:
@@ -48,9 +73,14 @@ def _sources(step: Any, names: list[str]) -> np.ndarray | None:
     if isinstance(step, SimpleImputer):
         is_same = not step.add_indicator and len(step.get_feature_names_out()) == n_columns
         return np.arange(n_columns) if is_same else None
-    if isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer):
-        return np.arange(n_columns)
-    return None
+    return np.arange(n_columns) if _is_column_wise(step) else None
+
+
+def _is_column_wise(step: Any) -> bool:
+    """Tell whether a step computes each output from the input column in the same place."""
+    if type(step) in _COLUMN_WISE:  # a subclass may do more
+        return True
+    return isinstance(step, OneToOneFeatureMixin) and type(step).__module__.startswith("skauc.")
 
 
 def _by_name(sources: Sequence[str], names: list[str]) -> np.ndarray | None:
@@ -65,11 +95,11 @@ def _sources_of_parts(step: ColumnTransformer, names: list[str]) -> np.ndarray |
     """Return the input column of each output of a `ColumnTransformer`."""
     n_outputs = max(part.stop for part in step.output_indices_.values())
     sources = np.zeros(n_outputs, dtype=np.int64)
-    for name, part, chosen in step.transformers_:
+    for name, part, _ in step.transformers_:
         outputs = step.output_indices_[name]
         if (isinstance(part, str) and part == "drop") or outputs.start == outputs.stop:
             continue
-        columns = _chosen_columns(chosen, names)
+        columns = _chosen_columns(step, name, names)
         inner = None if columns is None else _sources(part, [names[column] for column in columns])
         if columns is None or inner is None or len(inner) != outputs.stop - outputs.start:
             return None
@@ -77,13 +107,13 @@ def _sources_of_parts(step: ColumnTransformer, names: list[str]) -> np.ndarray |
     return sources
 
 
-def _chosen_columns(chosen: Any, names: list[str]) -> np.ndarray | None:
-    """Return the numbers of the columns that a part of a `ColumnTransformer` takes."""
-    if isinstance(chosen, str):
-        chosen = [chosen]
-    if isinstance(chosen, slice):
-        return np.arange(len(names))[chosen] if not isinstance(chosen.start, str) else None
-    chosen = np.asarray(chosen)
-    if chosen.dtype.kind in "UOT":
-        return _by_name([str(name) for name in chosen], names)
-    return np.arange(len(names))[chosen]
+def _chosen_columns(step: ColumnTransformer, part: str, names: list[str]) -> np.ndarray | None:
+    """Return the numbers of the columns that a part of a `ColumnTransformer` takes.
+
+    The columns of a table may be in another order than in the fit. They are found by name.
+    """
+    chosen = np.asarray(step._transformer_to_input_indices[part], dtype=np.int64)
+    learnt = getattr(step, "feature_names_in_", None)
+    if learnt is None or not set(learnt) <= set(names):
+        return chosen
+    return _by_name(learnt[chosen], names)
