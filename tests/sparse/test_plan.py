@@ -240,3 +240,11 @@ def test_a_selection_is_a_value():
     for n_rows in (1, "all", 10.0):
         with pytest.raises(InvalidParameterError, match=r"`n_rows` must be .* None for all rows"):
             Selection(n_rows=n_rows).check()
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "gamma", "n_basis"), [(300, "scale", 300), (300, [0.1, 1.0], 600), (20, 0.5, 100)]
+)
+def test_a_basis_has_at_most_one_centre_per_row_and_width(n_rows, gamma, n_basis):
+    assert Parameters(10**6, gamma=gamma).limited_to(n_rows).n_basis == n_basis
+    assert Parameters(16, gamma=gamma).limited_to(n_rows).n_basis == 16

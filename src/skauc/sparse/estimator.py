@@ -39,7 +39,8 @@ class SparseKernelAUC(PathClassifier):
     Parameters
     ----------
     n_basis : int, default=64
-        Number of centres (the paper's d_max). Fewer are used if no independent row is left.
+        Number of centres (the paper's d_max). Fewer are used if no independent row is left, and
+        at most one per row if there are more rows than candidates.
     C : {"auto"} or float, default="auto"
         Weight of the loss relative to the regulariser, per row of the rarer class. It depends
         neither on the number of rows nor on the imbalance; values between 0.1 and 10 suit most
@@ -316,6 +317,7 @@ class SparseKernelAUC(PathClassifier):
         check_checkpoint(self.checkpoint, self.random_state)
         with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
+            parameters = parameters.limited_to(rows.n_rows)
             plan, mapped = make_plan(parameters, rows)
             if self.scaling is None and not rows.is_sparse:
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))

@@ -313,6 +313,7 @@ class SparseKernelAUCCV(PathClassifier):
         check_search(self)
         with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
+            base = base.limited_to(rows.n_rows)
             seed = _as_seed(self.random_state)
             counts = class_counts(rows)
             effort = EFFORTS[self.effort]
@@ -435,7 +436,7 @@ class SparseKernelAUCCV(PathClassifier):
         return LastFits(
             search=search,
             rows=rows,
-            n_basis=self.n_basis,
+            n_basis=search.base.n_basis,
             n_rows=EFFORTS[self.effort].last_rows,
             n_jobs=self.n_jobs,
             log=log,

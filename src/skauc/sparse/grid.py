@@ -158,7 +158,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         linear_term=is_auto(search.linear_term) or bool(search.linear_term),
         refine=n_steps(search.refine, "rbf", shapes[0]),
         C=C,
-        n_basis=search.n_basis,
+        n_basis=base.n_basis,
         rotate=rotations[0],
         shapes=shapes[0],
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import count
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -208,6 +209,16 @@ class Parameters:
                 f"shapes={self.shapes!r} needs the selection rule 'orthogonal'; got "
                 f"{self.selection.rule!r}. Use 'orthogonal' or shapes='round'."
             )
+
+    def limited_to(self, n_rows: int) -> Parameters:
+        """Return the parameters for so many rows, each of which is a centre once per width.
+
+        If all rows are candidates, the limit does not depend on them: repeating a row must be the
+        same as a larger weight.
+        """
+        n_widths = 1 if isinstance(self.gamma, str | Real) else len(self.gamma)
+        n_most = n_widths * max(n_rows, self.selection.n_candidates)
+        return replace(self, n_basis=min(self.n_basis, n_most))
 
     @property
     def estimates_loss_weight(self) -> bool:
