@@ -1,9 +1,11 @@
 """``skauc explain``, ``compare`` and ``drift`` on the table and the model of the other tests."""
 
 import csv
+import gzip
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from program import run
 
@@ -43,6 +45,42 @@ def test_pieces_json_pages_and_the_highest_scores(customers, monkeypatch):
     assert "Wrote 20 rows" in answer.err
     assert "exact Shapley values" in page.read_text()
     assert f"Row {top[0]['row']}<" in page.read_text()
+
+
+def test_a_file_is_written_whole_or_not_at_all(customers, tmp_path):
+    path = tmp_path / "values.csv"
+    answer = run("explain", customers.model, customers.test, "--rows", "1,500", "-o", path)
+    assert "the table has 200 rows only" in answer.err
+    assert not list(tmp_path.iterdir())
+    path.write_text("precious")
+    run("explain", customers.model, customers.test, "--rows", "1,500", "-o", path, "--force")
+    assert path.read_text() == "precious"
+
+
+def test_a_gzipped_file_holds_the_same(customers, tmp_path):
+    path = tmp_path / "values.csv.gz"
+    assert run("explain", customers.model, customers.test, "--rows", "1-3", "-o", path).code == 0
+    printed = run("explain", customers.model, customers.test, "--rows", "1-3").out
+    assert gzip.decompress(path.read_bytes()).decode() == printed
+
+
+def test_json_beside_a_file(customers, tmp_path):
+    path = tmp_path / "values.csv"
+    options = ("--rows", "1-3", "-o", path, "--json")
+    answer = run("explain", customers.model, customers.test, *options)
+    assert answer.json == {"output": str(path), "rows": 3}
+    assert len(path.read_text().splitlines()) == 4
+
+
+def test_columns_named_like_those_of_the_output(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["row", "score", "age"])
+    frame.assign(y=np.arange(60) % 3 == 0).to_csv(tmp_path / "t.csv", index=False)
+    model = tmp_path / "m.skauc"
+    options = ("--effort", "quick", "--n-basis", 2, "--jobs", 1, "-o", model)
+    assert run("fit", tmp_path / "t.csv", "--target", "y", *options).code == 0
+    header = run("explain", model, tmp_path / "t.csv", "--rows", "1").out.split("\n")[0]
+    assert header == "row,score,mean_score,contribution of row,contribution of score,age"
 
 
 def test_bad_rows_say_what_to_write(customers):

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from skauc.app.cli.errors import warn
-from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, messages_beside
+from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, text_file
 from skauc.app.cli.models import OpenedFile, open_file
 from skauc.app.cli.options import AsJson, Force, Format, ModelPath, Table
 from skauc.app.cli.output import print_json, say
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 EXPLAINED_ROWS = 10_000
 # Rows on a page if none are chosen, and at most.
 PAGE_ROWS, MOST_PAGE_ROWS = 20, 500
+OUTPUT_COLUMNS = ("row", "score", "mean_score")
 
 
 def explain(
@@ -44,7 +45,10 @@ def explain(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="A csv file, or a page if it ends in .html; - for the terminal."
+            "--output",
+            "-o",
+            help="A csv file, gzipped if it ends in .gz, or a page if it ends in .html; - for "
+            "standard output.",
         ),
     ] = Path("-"),
     background: Annotated[
@@ -73,7 +77,7 @@ def explain(
     pieces = _Pieces(opened, rows, top, _read_background(opened, background))
     if is_page:
         _write_explanations(pieces, table, format, output)
-    elif json:
+    elif json and is_standard_output(output):
         found = pieces.read(table, format)
         print_json({"rows": [row for piece in found for row in piece.as_dicts()]})
         return
@@ -85,9 +89,10 @@ def explain(
             "The values are estimated from random orders of the columns, because the model has no "
             "product form. Their standard errors are in the output."
         )
-    if not is_standard_output(output):
-        with messages_beside(output):
-            say(f"Wrote {pieces.n_explained:,} rows to {output}.")
+    if json:
+        print_json({"output": str(output), "rows": pieces.n_explained})
+    elif not is_standard_output(output):
+        say(f"Wrote {pieces.n_explained:,} rows to {output}.")
 
 
 @dataclass(frozen=True)
@@ -184,10 +189,7 @@ def _read_background(opened: OpenedFile, background: str | None):
 
 
 def _write_table(path: Path, pieces: Iterator[_Piece]) -> None:
-    with (
-        open(path, "w", encoding="utf-8", newline="") as file,
-        count_rows("Explaining rows") as add,
-    ):
+    with text_file(path) as file, count_rows("Explaining rows") as add:
         for number, piece in enumerate(pieces):
             _write_csv(file, piece, has_header=number == 0)
             add(len(piece.numbers))
@@ -198,13 +200,18 @@ def _write_csv(file: IO[str], piece: _Piece, *, has_header: bool) -> None:
     errors = explained.standard_errors
     writer = csv.writer(file, lineterminator="\n")
     if has_header:
-        names = [str(without_formula(name)) for name in explained.feature_names]
+        names = [_header_of(name) for name in explained.feature_names]
         marks = [] if errors is None else [f"standard error of {name}" for name in names]
-        writer.writerow(["row", "score", "mean_score", *names, *marks])
+        writer.writerow([*OUTPUT_COLUMNS, *names, *marks])
     for i, (number, score) in enumerate(zip(piece.numbers, piece.scores, strict=True)):
         more = [] if errors is None else errors[i].tolist()
         base = float(explained.base_values[i])
         writer.writerow([number + 1, score, base, *explained.values[i].tolist(), *more])
+
+
+def _header_of(name: str) -> str:
+    """Return the header of the contributions of a column."""
+    return f"contribution of {name}" if name in OUTPUT_COLUMNS else str(without_formula(name))
 
 
 def _write_explanations(pieces: _Pieces, table: str, format: str | None, output: Path) -> None:

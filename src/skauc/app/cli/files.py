@@ -5,11 +5,14 @@ The path ``-`` stands for standard output in every command.
 
 from __future__ import annotations
 
+import gzip
+import io
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import (
     AbstractContextManager,
+    ExitStack,
     contextmanager,
     nullcontext,
     redirect_stdout,
@@ -17,6 +20,7 @@ from contextlib import (
 )
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 from uuid import uuid4
 
 from skauc.exceptions import InvalidParameterError
@@ -96,6 +100,24 @@ def file_to_write(path: Path) -> Iterator[Path]:
             sys.stdout.flush()
             shutil.copyfileobj(content, sys.stdout.buffer)
             sys.stdout.flush()
+
+
+@contextmanager
+def text_file(path: Path) -> Iterator[IO[str]]:
+    """Open a file that replaces ``path`` once all of it is written, or standard output.
+
+    It is gzipped if its name ends in ``.gz``.
+    """
+    if is_standard_output(path):
+        yield sys.stdout
+        return
+    from skauc.archive import write_atomically
+
+    with write_atomically(path) as file, ExitStack() as stack:
+        content = stack.enter_context(gzip.open(file, "wb")) if path.suffix == ".gz" else file
+        text = io.TextIOWrapper(content, encoding="utf-8", newline="")
+        stack.callback(text.detach)  # flushes the text; the others close their files
+        yield text
 
 
 def _is_special(path: Path) -> bool:

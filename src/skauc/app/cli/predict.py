@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -15,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from skauc.app.cli.errors import warn
-from skauc.app.cli.files import check_outputs, is_standard_output
+from skauc.app.cli.files import check_outputs, is_standard_output, text_file
 from skauc.app.cli.models import OpenedFile, open_file
 from skauc.app.cli.options import AsJson, Force, Format, ModelPath, Table, Threshold
 from skauc.app.cli.output import print_json, say
@@ -76,7 +72,7 @@ def predict(
     if json and is_piped:
         print_json(_joined(pieces.read(table, format)))
     else:
-        with _text_file(output) as file, count_rows("Scoring rows") as add:
+        with text_file(output) as file, count_rows("Scoring rows") as add:
             _write_csv(file, pieces.read(table, format), _cell_writer(file, raw), add)
     for message in check.messages():
         warn(message)
@@ -161,21 +157,6 @@ def _write_csv(file: IO[str], pieces: Iterator[dict], write_cell: Callable, add:
         )
         writer.writerows(zip(*cells, strict=True))
         add(len(columns["score"]))
-
-
-@contextmanager
-def _text_file(path: Path) -> Iterator[IO[str]]:
-    """Open the file to write, or standard output."""
-    if is_standard_output(path):
-        yield sys.stdout
-        return
-    from skauc.archive import write_atomically
-
-    with write_atomically(path) as file, ExitStack() as stack:
-        content = stack.enter_context(gzip.open(file, "wb")) if path.suffix == ".gz" else file
-        text = io.TextIOWrapper(content, encoding="utf-8", newline="")
-        stack.callback(text.detach)  # flushes the text; the others close their files
-        yield text
 
 
 def _print_result(opened: OpenedFile, output: Path, pieces: _Pieces, json: bool) -> None:
