@@ -13,11 +13,14 @@ from skauc.losses.pairs import (
     BINS_PER_MARGIN,
     Cells,
     binned_cells,
-    hessian_product,
+    finish_product,
     pair_statistics,
+    partner_sums,
     partner_weights,
     residual,
+    serially,
     sorted_cells,
+    sums_by_cell,
 )
 
 settings.register_profile("skauc-pairs", deadline=None, max_examples=60)
@@ -33,9 +36,11 @@ def half_derivative(scores, positive, weights, cells):
     return residual(pair_statistics(scores, positive, weights, cells), scores, positive, weights)
 
 
-def product(cells, positive, weights, columns):
-    curvature = partner_weights(cells, positive, weights)
-    return hessian_product(cells, positive, weights, curvature, columns)
+def product(cells, positive, weights, columns, run=serially):
+    """Half the Hessian of the loss times columns."""
+    curvature = partner_weights(cells, positive, weights, run)
+    tables = partner_sums(sums_by_cell(cells, positive, weights, columns, run))
+    return finish_product(tables, cells, positive, weights, curvature, columns, run)
 
 
 def assert_close(actual, desired, scale, tolerance=1e-10):
@@ -324,8 +329,7 @@ def test_threads_over_blocks_give_the_serial_result(make_cells, block_rows):
         cells = make_cells(scores, positive, **({"run": run} if make_cells is binned_cells else {}))
         statistics = pair_statistics(scores, positive, weights, cells, run)
         pulls = residual(statistics, scores, positive, weights, run)
-        curvature = partner_weights(cells, positive, weights, run)
-        products = hessian_product(cells, positive, weights, curvature, columns, run)
+        products = product(cells, positive, weights, columns, run)
     serial = make_cells(scores, positive)
     expected = pair_statistics(scores, positive, weights, serial)
     assert_array_equal(cells.cell, serial.cell)

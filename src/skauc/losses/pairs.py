@@ -417,22 +417,6 @@ def partner_weights(
     return totals
 
 
-def hessian_product(
-    cells: Cells,
-    positive: np.ndarray,
-    weights: np.ndarray,
-    curvature: np.ndarray,
-    columns: np.ndarray,
-    run: Run = serially,
-) -> np.ndarray:
-    """Multiply score-space columns by half the Hessian of the loss: s (L x - G(x)).
-
-    ``curvature`` is s L, the `partner_weights` of the same cells.
-    """
-    tables = partner_sums(sums_by_cell(cells, positive, weights, columns, run))
-    return finish_product(tables, cells, positive, weights, curvature, columns, run)
-
-
 def finish_product(
     tables: np.ndarray, cells: Cells, positive, weights, curvature, columns, run: Run = serially
 ) -> np.ndarray:

@@ -169,12 +169,12 @@ def halving_search(
     line: SearchLine,
     *,
     slope: float,
-    length: float = 1.0,
 ) -> tuple[float, Point]:
-    """Halve the step until the objective falls enough; return the length and the new point.
+    """Halve the step until the objective falls enough; return its length and the new point.
 
     If rounding hides any further decrease, the length is zero and the point is unchanged.
     """
+    length = 1.0
     for _ in range(MOST_HALVINGS):
         trial = objective.step(point, direction, line, length)
         if trial.value <= point.value + SUFFICIENT_DECREASE * length * slope:

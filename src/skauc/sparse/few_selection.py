@@ -145,13 +145,14 @@ def _choose(factors, hessian, mixed, gradient, slopes, gram, smallest, least, C_
         g[q] = slopes[q] - inner(crossed[q], reduced)
         if not (np.isfinite(T[q]) and np.isfinite(g[q])):
             return chosen, products, False
-    T_rows, D_rows, is_free = np.empty((n_most, n_all)), np.empty((n_most, n_all)), np.ones(n_all)
+    T_rows, D_rows = np.empty((n_most, n_all)), np.empty((n_most, n_all))
+    is_free = np.ones(n_all, np.bool_)
     for place in range(n_most):
         best = best_candidate(T, g, D, smallest, least, is_free)
         if best < 0:
             return chosen[:place], products[:place], True
         chosen[place] = best
-        is_free[best] = 0.0
+        is_free[best] = False
         pivot, rest, slope = max(T[best], D[best]), D[best], g[best]
         T_row, D_row = T_rows[place], D_rows[place]
         for q in range(n_all):

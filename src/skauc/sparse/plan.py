@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import count
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -216,7 +215,7 @@ class Parameters:
         If all rows are candidates, the limit does not depend on them: repeating a row must be the
         same as a larger weight.
         """
-        n_widths = 1 if isinstance(self.gamma, str | Real) else len(self.gamma)
+        n_widths = np.size(self.gamma)
         n_most = n_widths * max(n_rows, self.selection.n_candidates)
         return replace(self, n_basis=min(self.n_basis, n_most))
 

@@ -264,9 +264,9 @@ class Workspace:
         is_ended = self._watch(self.path(state))
         return is_ended or self.plan.has_converged(state.records)
 
-    def path(self, state: FitState, size: int | None = None) -> Path:
-        """Return the path so far, with the last model as the one to keep unless told."""
-        return Path(state.models, state.records, max(state.models) if size is None else size)
+    def path(self, state: FitState) -> Path:
+        """Return the path so far, with the last model as the one to keep."""
+        return Path(state.models, state.records, max(state.models))
 
 
 @dataclass(frozen=True)

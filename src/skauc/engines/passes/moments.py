@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KernelMoments:
-    """The sums of the formula, and the origin that x is relative to."""
+    """The sums of the formula."""
 
-    origin: np.ndarray
     first: np.ndarray
     total: np.ndarray
     second: np.ndarray
@@ -112,7 +111,7 @@ class Moments(Pass):
         moments = (self.coef[:, None] * self.factor) @ sums[0]
         n_features = len(self.origin)
         first, second = moments[:, :n_features], moments[:, n_features:-1]
-        return KernelMoments(self.origin, first, moments[:, -1], second)
+        return KernelMoments(first, moments[:, -1], second)
 
 
 @compiled_fast
