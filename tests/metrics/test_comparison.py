@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skauc.metrics import auc, delong_test
+from skauc.metrics.intervals import auc_drop
 
 
 def delong_by_definition(y, a, b):
@@ -47,3 +48,52 @@ def test_equal_rankings_do_not_differ(noisy):
     assert (test.difference, test.p_value, test.low, test.high) == (0, 1, 0, 0)
     with pytest.raises(ValueError, match="`y_score` must"):
         delong_test(y, scores, scores[:-1])
+
+
+@pytest.mark.parametrize("n_each", [2, 5, 50, 5000])
+def test_pairs_that_all_agree_leave_doubt(n_each):
+    y = np.repeat([0, 1], n_each)
+    perfect, constant = np.arange(2 * n_each), np.zeros(2 * n_each)
+    for other, difference in ((constant, 0.5), (-perfect, 1.0)):
+        test = delong_test(y, perfect, other)
+        assert test.difference == difference
+        assert test.p_value == pytest.approx(min(1, 2 / (1 + difference) ** n_each))
+        assert test.low < difference <= test.high <= 1
+        assert (test.low > 0) == (test.p_value < 0.05)
+        swapped = delong_test(y, other, perfect)
+        assert (swapped.low, swapped.high) == (-test.high, -test.low)
+        assert swapped.p_value == test.p_value
+
+
+def test_limits_of_pairs_that_all_agree_touch_0_at_the_p_value():
+    y, perfect, constant = [0, 0, 1, 1], [1, 2, 3, 4], [1, 1, 1, 1]
+    test = delong_test(y, perfect, constant)
+    assert test.p_value == pytest.approx(8 / 9)
+    level = 1 - test.p_value
+    assert delong_test(y, perfect, constant, confidence_level=level).low == pytest.approx(0)
+    drop = auc_drop(np.array(perfect), [np.array(constant)], np.array(y) == 1, np.ones(4))
+    assert (drop.low, drop.high) == (test.low, test.high)
+
+
+def test_pairs_that_all_agree_with_weights():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 10)
+    a, b = np.where(y, 2, 1), np.ones(20)
+    weights = rng.random(20)
+    test = delong_test(y, a, b, sample_weight=weights)
+    n_pairs = min(
+        weights[y == each].sum() ** 2 / (weights[y == each] ** 2).sum() for each in (0, 1)
+    )
+    assert test.p_value == pytest.approx(2 / 1.5**n_pairs)
+
+
+def test_rounding_errors_are_not_a_standard_error():
+    rng = np.random.default_rng(0)
+    y = np.array([0, 0, 0, 1, 1])
+    # Two negative rows are below the positive rows, then tied. One is tied, then above.
+    a, b = np.array([1, 2, 3, 3, 3]), np.array([3, 3, 5, 3, 3])
+    for _ in range(50):
+        test = delong_test(y, a, b, sample_weight=rng.random(5))
+        assert test.difference == pytest.approx(0.5)
+        assert test.standard_error == 0
+        assert test.p_value > 0.5

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from skauc.metrics.area import weighted_auc
 from skauc.metrics.intervals import paired_difference
@@ -56,6 +54,11 @@ def delong_test(
     comparison of two intervals. The variance is that of `auc_interval` with the differences of the
     placements in place of the placements. The cost is O(l log l) for l rows.
 
+    The variance is 0 if all pairs of rows agree on the difference d, for instance if one ranking is
+    perfect and the other has constant scores. The p-value is then 2 / (1 + |d|)^m or 1, where m is
+    the number of rows in the smaller class, and the limits follow from the rule of `auc_interval`
+    for pairs that all agree. Two rankings in the same order have p = 1 and the limits 0.
+
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
@@ -90,16 +93,14 @@ def delong_test(
     level = check_fraction("confidence_level", confidence_level, "Use 0.95 for 95 % limits.")
     scores_a, positive, weights = check_scored(y_true, score_a, sample_weight, pos_label)
     scores_b = check_scored(y_true, score_b, sample_weight, pos_label)[0]
-    difference, variance = paired_difference(scores_a, [scores_b], positive, weights)
-    error = float(np.sqrt(variance))
-    margin = -ndtri((1 - level) / 2) * error
-    p_value = 2 * ndtr(-abs(difference) / error) if error else float(difference == 0)
+    difference = paired_difference(scores_a, [scores_b], positive, weights)
+    low, high = difference.limits(level)
     return AUCComparison(
         auc_a=weighted_auc(scores_a, positive, weights),
         auc_b=weighted_auc(scores_b, positive, weights),
-        difference=difference,
-        low=float(max(difference - margin, -1.0)),
-        high=float(min(difference + margin, 1.0)),
-        standard_error=error,
-        p_value=float(p_value),
+        difference=difference.value,
+        low=low,
+        high=high,
+        standard_error=difference.standard_error,
+        p_value=difference.p_value,
     )

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtr, ndtri
 
 from skauc.metrics.sorted_scores import effective_size, rank_rows, share_below, weighted_mean
 from skauc.validation import check_fraction, check_scored
+
+# A smaller standard error of a difference is a rounding error.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -148,35 +151,88 @@ def auc_drop(
     others: Sequence[np.ndarray],
     positive: np.ndarray,
     weights: np.ndarray,
-    confidence_level: float = 0.95,
 ) -> AUCDrop:
     """Compute the AUC of scores minus the mean AUC of other scores for the same rows.
 
-    The variance is that of DeLong for correlated AUCs: the placements of `auc_interval` are
-    replaced by the difference between the placements under `scores` and the mean placements under
-    `others`. It includes the variation between `others` if they are random. A class with a single
-    row has variance 1, the largest possible one, unless no placement differs. Nothing is checked.
+    Nothing is checked. See `PairedDifference` for the limits.
     """
-    drop, variance = paired_difference(scores, others, positive, weights)
-    margin = -ndtri((1 - confidence_level) / 2) * np.sqrt(variance)
-    return AUCDrop(drop, float(max(drop - margin, -1.0)), float(min(drop + margin, 1.0)))
+    difference = paired_difference(scores, others, positive, weights)
+    return AUCDrop(difference.value, *difference.limits(0.95))
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The difference of two AUCs on the same rows, with its limits and its p-value.
+
+    The variance is that of DeLong for correlated AUCs. It is 0 if the mean difference of the pairs
+    of a row is the same for all rows. If this difference d is not 0, all pairs are taken to agree
+    on it. As in `auc_interval`, the limit of Clopper and Pearson says that at least a share
+    q = (a / 2)^(1 / m) of all pairs agrees, with a = 1 - confidence_level and m the number of
+    disjoint pairs. The other pairs differ by at most 1, so the limits are q d - (1 - q) and
+    q d + (1 - q). They touch 0 at a = 2 / (1 + |d|)^m, which is the p-value. For d = 1 it is that
+    of the sign test.
+
+    Attributes
+    ----------
+    value : float
+        The difference.
+    standard_error : float
+        Its standard error.
+    n_pairs : float
+        Effective number of rows of the smaller class: the number of disjoint pairs.
+    """
+
+    value: float
+    standard_error: float
+    n_pairs: float
+
+    @property
+    def _pairs_agree(self) -> bool:
+        return self.standard_error == 0 and self.value != 0
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p-value of the hypothesis that the two AUCs are equal."""
+        size = abs(self.value)
+        if self._pairs_agree:
+            return float(min(2 * (1 + size) ** -self.n_pairs, 1.0))
+        return float(2 * ndtr(-size / self.standard_error)) if size else 1.0
+
+    def limits(self, confidence_level: float) -> tuple[float, float]:
+        """Return the confidence limits, between -1 and 1."""
+        tail = (1 - confidence_level) / 2
+        if self._pairs_agree:
+            agreeing = tail ** (1 / self.n_pairs)
+            centre, margin = agreeing * self.value, 1 - agreeing
+        else:
+            centre, margin = self.value, -ndtri(tail) * self.standard_error
+        return float(max(centre - margin, -1.0)), float(min(centre + margin, 1.0))
 
 
 def paired_difference(
     scores: np.ndarray, others: Sequence[np.ndarray], positive: np.ndarray, weights: np.ndarray
-) -> tuple[float, float]:
-    """Return the difference of `auc_drop` and its variance."""
+) -> PairedDifference:
+    """Compute the difference of `auc_drop`.
+
+    The placements of `auc_interval` are replaced by the difference between the placements under
+    `scores` and the mean placements under `others`. The variance includes the variation between
+    `others` if they are random. A class with a single row has variance 1, the largest possible one,
+    unless no placement differs.
+    """
     before, placements = _placements(scores, positive, weights)
     after, other_placements = (
         np.mean(parts, axis=0)
         for parts in zip(*(_placements(other, positive, weights) for other in others), strict=True)
     )
-    drop, difference = float(before - after), placements - other_placements
+    value, difference = float(before - after), placements - other_placements
     variance = sum(
-        _variance_of_mean(difference[side], weights[side], drop, single=float(difference.any()))
+        _variance_of_mean(difference[side], weights[side], value, single=float(difference.any()))
         for side in (positive, ~positive)
     )
-    return drop, float(variance)
+    error = float(np.sqrt(variance))
+    return PairedDifference(
+        value, error if error > _ROUNDING else 0.0, _disjoint_pairs(positive, weights)
+    )
 
 
 def _placements(
