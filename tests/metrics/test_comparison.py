@@ -57,7 +57,7 @@ def test_pairs_that_all_agree_leave_doubt(n_each):
     for other, difference in ((constant, 0.5), (-perfect, 1.0)):
         test = delong_test(y, perfect, other)
         assert test.difference == difference
-        assert test.p_value == pytest.approx(min(1, 2 / (1 + difference) ** n_each))
+        assert test.p_value == pytest.approx(min(1, 2 * (1 + difference) ** -n_each))
         assert test.low < difference <= test.high <= 1
         assert (test.low > 0) == (test.p_value < 0.05)
         swapped = delong_test(y, other, perfect)
