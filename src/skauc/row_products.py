@@ -62,6 +62,15 @@ def mirror(out):
             out[j, i] = out[i, j]
 
 
+@compiled_fast
+def inner(first, second):
+    """Return the inner product of two vectors."""
+    total = 0.0
+    for k in range(len(first)):
+        total += first[k] * second[k]
+    return total
+
+
 # Every place that calls np.dot takes long to compile, so there is only this one.
 @compiled_fast
 def times(left, right, out):

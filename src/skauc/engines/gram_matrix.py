@@ -17,6 +17,7 @@ from skauc.engines.policy import SizePolicy, current_policy
 from skauc.engines.threads import RowThreads
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError, InvalidParameterError
 from skauc.kernels import Kernel, Rows
+from skauc.row_products import inner
 
 MEGABYTE = 1 << 20
 
@@ -120,7 +121,7 @@ def _add_product(block, vector, out):
     for i in range(n):
         # Only the upper triangle of the square on the diagonal is read, too.
         row = block[i][i:n]
-        out[i] += _dot(row, vector[i:n])
+        out[i] += inner(row, vector[i:n])
         out[i + 1 : n] += row[1:] * vector[i]
     n_fours = n - n % 4
     for i in range(0, n_fours, 4):
@@ -136,16 +137,8 @@ def _add_product(block, vector, out):
         )
     for i in range(n_fours, n):
         row = block[i][n:]
-        out[i] += _dot(row, vector[n:])
+        out[i] += inner(row, vector[n:])
         out[n:] += row * vector[i]
-
-
-@compiled_fast
-def _dot(values, vector):
-    total = 0.0
-    for j in range(len(vector)):
-        total += values[j] * vector[j]
-    return total
 
 
 @compiled_fast

@@ -23,7 +23,7 @@ import numpy as np
 
 from skauc.compiling import compiled, compiled_fast
 from skauc.losses.pairs import residuals, statistics_by_rank
-from skauc.row_products import add_row_products, mirror
+from skauc.row_products import add_row_products, inner, mirror
 from skauc.solvers.newton import LEAST_PROMISE, MOST_HALVINGS, SUFFICIENT_DECREASE
 
 
@@ -199,15 +199,6 @@ def column_products(columns, values):
     for k in range(len(columns)):
         out[k] = inner(columns[k], values)
     return out
-
-
-@compiled_fast
-def inner(first, second):
-    """Return the inner product of two vectors."""
-    total = 0.0
-    for k in range(len(first)):
-        total += first[k] * second[k]
-    return total
 
 
 @compiled_fast

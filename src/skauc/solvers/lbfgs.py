@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skauc.compiling import compiled_fast
+from skauc.row_products import inner
 from skauc.solvers.parabola import parabola_minimum
 
 # Pairs of steps and gradient changes that are remembered.
@@ -111,25 +112,17 @@ def _two_loops(gradient, steps, changes, curvatures, n_seen):
     product, factors = gradient.copy(), np.empty(n_all)
     for number in range(1, n_pairs + 1):
         pair = (n_seen - number) % n_all
-        factors[pair] = _inner(steps[pair], product) / curvatures[pair]
+        factors[pair] = inner(steps[pair], product) / curvatures[pair]
         _add_scaled(-factors[pair], changes[pair], product)
     last = (n_seen - 1) % n_all
-    factor = curvatures[last] / _inner(changes[last], changes[last])
+    factor = curvatures[last] / inner(changes[last], changes[last])
     for j in range(len(product)):
         product[j] *= factor
     for number in range(n_pairs, 0, -1):
         pair = (n_seen - number) % n_all
-        factor = factors[pair] - _inner(changes[pair], product) / curvatures[pair]
+        factor = factors[pair] - inner(changes[pair], product) / curvatures[pair]
         _add_scaled(factor, steps[pair], product)
     return product
-
-
-@compiled_fast
-def _inner(first, second):
-    total = 0.0
-    for j in range(len(first)):
-        total += first[j] * second[j]
-    return total
 
 
 @compiled_fast

@@ -10,11 +10,10 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.engines import FewRows
-from skauc.row_products import times
+from skauc.row_products import inner, times
 from skauc.solvers.few_rows import (
     column_products,
     factorise_in_place,
-    inner,
     inverse_of,
     pair_factors,
     pair_roots,
