@@ -634,7 +634,7 @@ def fitted():
 
 @pytest.fixture(scope="module")
 def ranker():
-    return KernelRankSVM(max_iter=100, tol=0.1).fit(X, GRADES, QID)
+    return KernelRankSVM(max_iter=100, tol=0.1).fit(X, GRADES, qid=QID)
 
 
 BAD_ROWS = {
@@ -680,18 +680,19 @@ def test_labels_that_cannot_be_scored(fitted, estimator):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((X, GRADES, QID[::-1]), r"`qid` must be sorted"),
-        ((X, GRADES[:-1], QID), r"`y` must be as long as `X`; got 119 and 120"),
-        ((X, np.zeros(120), QID), r"None of the 12 queries has rows of different grades"),
-        ((X, np.array(["a", "b", "c"])[GRADES], QID), r"Grades must be numbers; `y` has 3"),
-        ((X, np.where(GRADES, 1.0, np.nan), QID), r"`y` has missing labels"),
-        ((X, GRADES, QID, np.full(120, -1.0)), r"`sample_weight` must not be negative"),
-        ((X, GRADES, QID, np.ones(7)), r"`sample_weight` must be as long as .*; got 7 and 120"),
+        ((X, GRADES, None, QID[::-1]), r"`qid` must be sorted"),
+        ((X, GRADES[:-1], None, QID), r"`y` must be as long as `X`; got 119 and 120"),
+        ((X, np.zeros(120), None, QID), r"None of the 12 queries has rows of different grades"),
+        ((X, np.array(["a", "b", "c"])[GRADES], None, QID), r"Grades must be numbers; `y` has 3"),
+        ((X, np.where(GRADES, 1.0, np.nan), None, QID), r"`y` has missing labels"),
+        ((X, GRADES, np.full(120, -1.0), QID), r"`sample_weight` must not be negative"),
+        ((X, GRADES, np.ones(7), QID), r"`sample_weight` must be as long as .*; got 7 and 120"),
     ],
 )
 def test_grades_that_cannot_be_scored(ranker, arguments, message):
+    *data, queries = arguments
     with pytest.raises(ValueError, match=message):
-        ranker.score(*arguments)
+        ranker.score(*data, qid=queries)
 
 
 @every_estimator

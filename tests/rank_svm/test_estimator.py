@@ -75,7 +75,7 @@ def test_the_ranking_is_that_of_the_sparse_model_with_every_row():
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_the_objective_is_its_definition(C):
     for kernel, gram in (("rbf", rbf_kernel), ("laplacian", laplacian_kernel)):
-        model = KernelRankSVM(C=C, kernel=kernel, gamma=0.5).fit(X, GRADES, QID, WEIGHTS)
+        model = KernelRankSVM(C=C, kernel=kernel, gamma=0.5).fit(X, GRADES, WEIGHTS, qid=QID)
         expected = objective(model, X, GRADES, QID, WEIGHTS, gram(X, gamma=0.5))
         assert_allclose(model.objective_, expected, rtol=1e-8)
 
@@ -99,11 +99,11 @@ def test_rows_in_no_violating_pair_have_no_coefficient():
 
 
 def test_grades_in_queries_are_ranked():
-    model = KernelRankSVM(C=10).fit(X[:100], GRADES[:100], QID[:100])
+    model = KernelRankSVM(C=10).fit(X[:100], GRADES[:100], qid=QID[:100])
     assert model.classes_.tolist() == [0, 1, 2, 3]
     assert model.intercept_ == 0.0
     rows = slice(100, 150)
-    score = model.score(X[rows], GRADES[rows], QID[rows])
+    score = model.score(X[rows], GRADES[rows], qid=QID[rows])
     arguments = GRADES[rows], QID[rows], np.ones(50)
     scores = model.decision_function(X[rows])
     assert_allclose(score, oracles.pairwise_accuracy(scores, *arguments), atol=1e-12)
@@ -111,14 +111,14 @@ def test_grades_in_queries_are_ranked():
 
 
 def test_the_score_of_grades_without_queries_compares_all_rows():
-    model = KernelRankSVM().fit(X, GRADES, np.zeros(150, int))
+    model = KernelRankSVM().fit(X, GRADES, qid=np.zeros(150, int))
     scores = model.decision_function(X)
     expected = oracles.pairwise_accuracy(scores, GRADES, np.zeros(150), WEIGHTS)
     assert_allclose(model.score(X, GRADES, sample_weight=WEIGHTS), expected, atol=1e-12)
 
 
 def test_labels_are_not_predicted_from_grades():
-    model = KernelRankSVM().fit(X, GRADES, QID)
+    model = KernelRankSVM().fit(X, GRADES, qid=QID)
     assert not hasattr(model, "predict")
     with pytest.raises(AttributeError, match=r"has no attribute 'predict'") as error:
         model.predict(X)
@@ -132,7 +132,7 @@ def test_one_query_of_two_grades_is_two_classes():
     query = KernelRankSVM().fit(X, y, qid=np.full(150, 7))
     assert_array_equal(query.decision_function(X), plain.decision_function(X))
     assert_array_equal(query.predict(X), plain.predict(X))
-    assert_allclose(query.score(X, y, np.zeros(150, int)), plain.score(X, y), atol=1e-12)
+    assert_allclose(query.score(X, y, qid=np.zeros(150, int)), plain.score(X, y), atol=1e-12)
 
 
 def test_the_score_of_two_classes_is_the_area_under_the_curve():
@@ -142,15 +142,15 @@ def test_the_score_of_two_classes_is_the_area_under_the_curve():
 
 
 def test_only_the_order_of_grades_counts():
-    model = KernelRankSVM().fit(X, GRADES, QID)
-    other = KernelRankSVM().fit(X, np.array([-3.5, 0.25, 10, 1e6])[GRADES], QID)
+    model = KernelRankSVM().fit(X, GRADES, qid=QID)
+    other = KernelRankSVM().fit(X, np.array([-3.5, 0.25, 10, 1e6])[GRADES], qid=QID)
     assert_array_equal(other.decision_function(X), model.decision_function(X))
 
 
 def test_two_labels_of_any_kind_can_have_queries():
-    model = KernelRankSVM().fit(X, np.array(["bad", "good"])[y], QID)
+    model = KernelRankSVM().fit(X, np.array(["bad", "good"])[y], qid=QID)
     assert set(model.predict(X)) == {"bad", "good"}
-    assert model.score(X, np.array(["bad", "good"])[y], QID) > 0.7
+    assert model.score(X, np.array(["bad", "good"])[y], qid=QID) > 0.7
 
 
 def test_queries_of_one_grade_are_skipped_with_a_warning():
@@ -158,12 +158,12 @@ def test_queries_of_one_grade_are_skipped_with_a_warning():
     grades[QID == 3] = 2
     grades[QID == 8] = 0
     with pytest.warns(UserWarning, match=r"^2 of 10 queries have one grade only and are skipped"):
-        model = KernelRankSVM().fit(X, grades, QID)
+        model = KernelRankSVM().fit(X, grades, qid=QID)
     kept = ~np.isin(QID, [3, 8])
-    other = KernelRankSVM().fit(X[kept], grades[kept], QID[kept])
+    other = KernelRankSVM().fit(X[kept], grades[kept], qid=QID[kept])
     assert_array_equal(other.decision_function(X), model.decision_function(X))
     assert_array_equal(np.flatnonzero(kept)[other.support_], model.support_)
-    assert model.score(X, grades, QID) == other.score(X[kept], grades[kept], QID[kept])
+    assert model.score(X, grades, qid=QID) == other.score(X[kept], grades[kept], qid=QID[kept])
 
 
 # -- invariances ------------------------------------------------------------------------------
@@ -174,9 +174,9 @@ def test_weights_are_repetitions(target, qid):
     counts = WEIGHTS.astype(int)
     counts[::7] = 0
     rows = np.repeat(np.arange(150), counts)
-    weighted = KernelRankSVM(gamma=0.5, tol=1e-6).fit(X, target, qid, counts)
+    weighted = KernelRankSVM(gamma=0.5, tol=1e-6).fit(X, target, counts, qid=qid)
     queries = None if qid is None else qid[rows]
-    repeated = KernelRankSVM(gamma=0.5, tol=1e-6).fit(X[rows], target[rows], queries)
+    repeated = KernelRankSVM(gamma=0.5, tol=1e-6).fit(X[rows], target[rows], qid=queries)
     assert_allclose(repeated.objective_, weighted.objective_, rtol=1e-5)
     difference = repeated.decision_function(X) - weighted.decision_function(X)
     assert_allclose(difference, difference[0], atol=1e-4)
@@ -215,13 +215,22 @@ def test_a_kernel_without_gamma_does_not_need_a_variance():
     assert model.fit(1e200 * X, y).score(1e200 * X, y) > 0.8
 
 
+def test_the_third_argument_is_sample_weight_as_in_all_estimators():
+    model = KernelRankSVM().fit(X, y, WEIGHTS)
+    named = KernelRankSVM().fit(X, y, sample_weight=WEIGHTS)
+    assert_array_equal(model.dual_coef_, named.dual_coef_)
+    assert model.score(X, y, WEIGHTS) == named.score(X, y, sample_weight=WEIGHTS)
+    with pytest.raises(TypeError, match="positional arguments"):
+        model.fit(X, GRADES, WEIGHTS, QID)
+
+
 @pytest.mark.parametrize(("target", "qid"), [(y, None), (GRADES, QID)], ids=["classes", "grades"])
 def test_the_order_of_rows_does_not_matter(target, qid):
     queries = np.zeros(150, int) if qid is None else qid
     order = rng.permutation(150)
     order = order[np.argsort(queries[order], kind="stable")]
-    model = KernelRankSVM(C=10, tol=1e-6).fit(X, target, qid)
-    other = KernelRankSVM(C=10, tol=1e-6).fit(X[order], target[order], qid)
+    model = KernelRankSVM(C=10, tol=1e-6).fit(X, target, qid=qid)
+    other = KernelRankSVM(C=10, tol=1e-6).fit(X[order], target[order], qid=qid)
     assert_allclose(other.objective_, model.objective_, rtol=1e-5)
     assert_allclose(other.decision_function(X), model.decision_function(X), atol=1e-3)
 
@@ -271,7 +280,7 @@ def test_rows_that_are_all_alike_are_not_ranked(kernel):
 
 
 def test_a_fit_does_not_depend_on_the_one_before():
-    model = KernelRankSVM().fit(X, GRADES, QID)
+    model = KernelRankSVM().fit(X, GRADES, qid=QID)
     model.fit(X[:100], y[:100])
     fresh = KernelRankSVM().fit(X[:100], y[:100])
     assert_array_equal(model.decision_function(X), fresh.decision_function(X))
@@ -302,8 +311,8 @@ def test_queries_are_routed_through_a_pipeline_and_a_search(routing):
     for train, test in GroupKFold(5).split(X, GRADES, QID):
         scaler = StandardScaler().fit(X[train])
         model = KernelRankSVM(C=search.best_params_["kernelranksvm__C"])
-        model.fit(scaler.transform(X[train]), GRADES[train], QID[train])
-        by_hand.append(model.score(scaler.transform(X[test]), GRADES[test], QID[test]))
+        model.fit(scaler.transform(X[train]), GRADES[train], qid=QID[train])
+        by_hand.append(model.score(scaler.transform(X[test]), GRADES[test], qid=QID[test]))
     assert_allclose(search.best_score_, np.mean(by_hand), rtol=1e-12)
     assert search.best_score_ > 0.6
 

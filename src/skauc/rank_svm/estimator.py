@@ -204,8 +204,9 @@ class KernelRankSVM(FullKernelClassifier):
         self,
         X: Any,
         y: ArrayLike,
-        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
     ) -> Self:
         """Find the coefficients of all rows.
 
@@ -216,12 +217,12 @@ class KernelRankSVM(FullKernelClassifier):
             float64.
         y : array-like of shape (n_samples,)
             Labels of two classes or, with ``qid``, grades. Higher grades rank higher.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. The weight of a pair is the product of the weights of its rows.
         qid : array-like of shape (n_samples,), default=None
             The query of each row, as integers in ascending order. Only rows of the same query are
             compared. Queries with a single grade are skipped with a warning. Pass zeros to rank
             grades without queries.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. The weight of a pair is the product of the weights of its rows.
 
         Returns
         -------
@@ -231,7 +232,7 @@ class KernelRankSVM(FullKernelClassifier):
         self._check_parameters()
         check_corner(self.max_fpr, self.min_tpr)
         with fitting(self), quiet_overflow():
-            X, self.classes_, codes, weights = self._check_data(X, y, qid, sample_weight)
+            X, self.classes_, codes, weights = self._check_data(X, y, sample_weight, qid)
             self._check_part(codes[weights > 0], qid)
             queries = make_queries(codes, weights, qid)
             _warn_of_skipped(queries)
@@ -239,7 +240,7 @@ class KernelRankSVM(FullKernelClassifier):
             self._fit(rows, codes[queries.indices], queries)
         return self
 
-    def _check_data(self, X, y, qid, sample_weight):
+    def _check_data(self, X, y, sample_weight, qid):
         """Return validated rows, the sorted labels, the index of each row's label, and weights."""
         if qid is not None:
             return check_graded(self, X, y, sample_weight)
@@ -285,13 +286,13 @@ class KernelRankSVM(FullKernelClassifier):
 
     predict = available_if(_has_two_classes)(RankingClassifier.predict)
 
-    # The third argument is `qid`, not `sample_weight`; scikit-learn passes both by name.
-    def score(  # type: ignore[override]
+    def score(
         self,
         X: Any,
         y: ArrayLike,
-        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
     ) -> float:
         """Return the AUC or, for grades or with ``qid``, the pairwise accuracy.
 
@@ -301,11 +302,11 @@ class KernelRankSVM(FullKernelClassifier):
             Rows to score.
         y : array-like of shape (n_samples,)
             True labels or grades.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
         qid : array-like of shape (n_samples,), default=None
             The query of each row, as integers in ascending order. Without it, all rows are
             compared.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
 
         Returns
         -------
