@@ -42,6 +42,20 @@ def test_it_scores_like_decision_function(estimator):
     assert_allclose(score(single), model.decision_function(single), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("estimator", [KernelRankSVM(), SparseKernelAUC(64, random_state=0)])
+def test_rounding_depends_on_the_number_of_rows_alone(estimator):
+    X, y = make_rows(600)
+    model = estimator.fit(X, y)
+    score = model.make_decision_function()
+    one_by_one = np.concatenate([score(X[[i]]) for i in range(len(X))])
+    assert_array_equal(
+        one_by_one, np.concatenate([model.decision_function(X[[i]]) for i in range(len(X))])
+    )
+    # `decision_function` divides many rows into blocks.
+    for scores in (score(X), one_by_one):
+        assert_allclose(scores, model.decision_function(X), rtol=0, atol=1e-12)
+
+
 def test_it_keeps_the_model_that_it_was_made_of():
     X, y = make_rows()
     model = SparseKernelAUC(4, random_state=0).fit(X, y)

@@ -91,8 +91,8 @@ class RankingClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         -------
         score : callable
             ``score(rows)`` takes a finite two-dimensional array of floats, one row per sample, with
-            the columns in the order of the training data. It returns the same scores as
-            ``decision_function(rows)``. The result for any other input is undefined.
+            the columns in the order of the training data. It returns the scores of
+            ``decision_function(rows)`` up to rounding. The result for any other input is undefined.
 
         Examples
         --------
