@@ -1,5 +1,7 @@
 """Numbers and dates written as text are recognised by the whole column, and parsed the same way."""
 
+from datetime import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -175,3 +177,32 @@ def test_a_word_that_was_not_seen_when_fitting_is_missing():
     values = step.column_values(frame)
     assert np.isnan(values["x"]).tolist() == [False, True, True]
     assert np.isnan(values["d"]).tolist() == [False, True, True]
+
+
+TIMES_OF_DAY = {
+    "hours and minutes": lambda text: text,
+    "seconds": lambda text: f"{text}:00",
+    "microseconds": lambda text: f"{text}:00.000000",
+    "objects": time.fromisoformat,
+}
+
+
+@pytest.mark.parametrize("fitted", TIMES_OF_DAY)
+def test_times_of_the_day_are_the_same_in_every_spelling(fitted):
+    texts = ["08:00", "13:30", "23:59"] * 20
+
+    def frame(spelling):
+        return pd.DataFrame({"x": [TIMES_OF_DAY[spelling](text) for text in texts]})
+
+    step = TablePreprocessor().fit(frame(fitted))
+    assert step.columns_ == {"x": "category"}
+    for spelling in TIMES_OF_DAY:
+        numbers = step.transform(frame(spelling))
+        assert numbers.sum(axis=1).tolist() == [1.0] * 60
+        assert_array_equal(numbers, step.transform(frame(fitted)))
+
+
+def test_fractions_of_a_second_and_other_text_stay():
+    texts = ["08:00:00.25", "08:00:00.250000", "late", "24:00", "8:00"] * 10
+    values = TablePreprocessor().fit(frame := pd.DataFrame({"x": texts})).column_values(frame)
+    assert values["x"][:5].tolist() == ["08:00:00.25", "08:00:00.25", "late", "24:00", "8:00"]

@@ -18,6 +18,7 @@ from skauc.preprocessing.number_forms import (
     parse_numbers,
 )
 from skauc.preprocessing.optional import import_pandas
+from skauc.preprocessing.spelling import spell_time
 
 KINDS = ("numeric", "boolean", "category", "text", "date")
 # The form of a category whose levels were numbers, truth values or dates in the table.
@@ -97,7 +98,7 @@ def _type_of_objects(name, values) -> ColumnType | None:
         return ColumnType("numeric")
     if inferred in ("datetime", "datetime64", "date"):
         return ColumnType("date")
-    if inferred in ("string", "mixed-integer") or _are_numbers_and_text(values):
+    if inferred in ("string", "mixed-integer", "time") or _are_numbers_and_text(values):
         return _type_of_text(values)
     raise InvalidDataError(
         f"Column {name!r} holds values of a kind that cannot be used ({inferred}), such as "
@@ -219,7 +220,7 @@ def _read_truths(column, form: str | None) -> ColumnValues:
 
 
 def _read_strings(column, form: str | None) -> ColumnValues:
-    """Return strings; a missing one is empty."""
+    """Return strings; a missing one is empty. Times of the day have one spelling."""
     pd = import_pandas()
     if form == CODES:
         column = _as_codes(column)
@@ -230,7 +231,8 @@ def _read_strings(column, form: str | None) -> ColumnValues:
     strings[missing] = ""
     if pd.api.types.infer_dtype(strings) not in ("string", "empty"):
         strings[:] = [str(value) for value in strings]
-    return _all_parsed(strings)
+    codes, texts = pd.factorize(strings)
+    return _all_parsed(np.array([spell_time(text) for text in texts], dtype=object)[codes])
 
 
 def _as_codes(column):
