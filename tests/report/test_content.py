@@ -35,6 +35,8 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.metrics import auc_interval, partial_auc
 from skauc.report import make_report_content, render_report
 from skauc.report.missing import SEVERAL, Missing
+from skauc.report.scored import LabelledScores
+from skauc.report.threshold_table import probability_thresholds
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +177,6 @@ def test_wrappers_are_seen_through(tumours, name):
 def test_own_probabilities_are_said_to_be(tumours):
     model = wrap("calibrated", tumours.model, tumours.X_train, tumours.y_train)
     content = make_report_content(model, tumours.X_test, tumours.y_test)
-    assert content.calibration.is_own
     assert "of the model itself" in content.calibration.source
     probabilities = model.predict_proba(tumours.X_test)[:, 1]
     assert content.calibration.brier == pytest.approx(
@@ -184,7 +185,6 @@ def test_own_probabilities_are_said_to_be(tumours):
 
 
 def test_probabilities_that_are_not_its_own_are_said_to_be(content):
-    assert not content.calibration.is_own
     assert "and no probabilities" in content.calibration.source
     assert sum(content.calibration.n_rows) == content.data.n_test
 
@@ -203,7 +203,33 @@ def test_other_classifiers_have_the_rest(tumours):
     assert content.sizes == Missing("LogisticRegression has no path of smaller models.")
     assert content.importance.columns[0].drop > 0
     assert content.centres == Missing("LogisticRegression has no centres.")
-    assert content.calibration.is_own
+    assert "of the model itself" in content.calibration.source
+
+
+def test_thresholds_as_probabilities_flag_the_same_rows(tumours):
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    model.fit(tumours.X_train, tumours.y_train)
+    entries = make_report_content(model, tumours.X_test, tumours.y_test).thresholds
+    scores = model.decision_function(tumours.X_test)
+    probabilities = model.predict_proba(tumours.X_test)[:, 1]
+    assert len(entries.probabilities) == len(entries.thresholds) == len(scores) + 1
+    for score, probability in zip(entries.thresholds, entries.probabilities, strict=True):
+        np.testing.assert_array_equal(scores >= score, probabilities >= probability)
+    assert 0 <= min(entries.probabilities) < max(entries.probabilities) <= 1
+
+
+def test_thresholds_as_probabilities_of_few_values(tumours):
+    """Scores that share a probability share its threshold."""
+    scores = tumours.model.decision_function(tumours.X_test)
+    scored = LabelledScores(scores, tumours.y_test == "malignant", np.ones(len(scores)))
+    rounded = np.round(1 / (1 + np.exp(-scores)), 1)
+    found = probability_thresholds(scored, rounded)
+    distinct = np.unique(scores)[::-1]
+    for threshold, lowest in zip(found[1:], distinct, strict=True):
+        tied = rounded[scores == lowest].min()
+        np.testing.assert_array_equal(rounded >= threshold, rounded >= tied)
+    assert probability_thresholds(scored, 1 - rounded) is None
+    assert probability_thresholds(scored, None) is None
 
 
 def test_one_size_has_nothing_to_compare_with(tumours):

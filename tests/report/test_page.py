@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, precision_score, recall_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -120,6 +121,20 @@ def test_every_chart_is_drawn(page):
 def test_it_opens_at_the_models_own_threshold(page, tumours):
     assert np.array_equal(page.flagged, tumours.model.predict(tumours.X_test) == "malignant")
     page.check_numbers()
+
+
+def test_it_tells_the_probability_that_predict_takes(browser, tumours, tmp_path):
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    model.fit(tumours.X_train, tumours.y_train)
+    show(browser, make_report(tmp_path / "r.html", model, tumours.X_test, tumours.y_test))
+    page = Opened(browser, tumours.y_test == "malignant", model.decision_function(tumours.X_test))
+    probabilities = model.predict_proba(tumours.X_test)[:, 1]
+    for keys in (Keys.ARROW_RIGHT * 7, Keys.ARROW_LEFT * 20, Keys.HOME, Keys.END):
+        browser.find_element(By.ID, "slider").send_keys(keys)
+        page.check_numbers()
+        assert np.array_equal(probabilities >= float(page.text("probability")), page.flagged)
+    assert f"(a probability of {page.text('probability')})" in page.text("sentence")
+    assert browser.get_log("browser") == []
 
 
 def test_the_keyboard_moves_the_slider_and_every_number_follows(page):

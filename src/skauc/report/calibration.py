@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from sklearn.metrics import brier_score_loss
 
 from skauc.metrics import calibration_bins, cross_fitted_probabilities
 from skauc.report.curves import significant
 from skauc.report.missing import Missing
-from skauc.report.rows import LabelledRows
 from skauc.report.scored import LabelledScores
-from skauc.unwrapping import positive_probabilities
 
 _OWN = "These are the probabilities of the model itself (predict_proba)."
 _FITTED = (
@@ -27,7 +26,6 @@ class Calibration:
     """Groups of rows with similar probabilities, and where the probabilities come from."""
 
     source: str
-    is_own: bool
     predicted: tuple[float, ...]
     observed: tuple[float, ...]
     low: tuple[float, ...]
@@ -36,20 +34,18 @@ class Calibration:
     brier: float
 
 
-def calibrate_scores(model, test: LabelledRows, scored: LabelledScores) -> Calibration | Missing:
+def calibrate_scores(
+    scored: LabelledScores, probabilities: np.ndarray | None
+) -> Calibration | Missing:
     """Compare the probabilities of the model, or those of a logistic map, with the outcomes."""
-    probabilities = positive_probabilities(model, test.X)
-    is_own = probabilities is not None
-    if probabilities is not None:
-        probabilities = probabilities[test.weights > 0]
-    else:
+    source = _FITTED if probabilities is None else _OWN
+    if probabilities is None:
         probabilities = cross_fitted_probabilities(scored.scores, scored.positive, scored.weights)
     if probabilities is None:
         return Missing("A class has a single test row, which is too few for a calibration.")
     bins = calibration_bins(probabilities, scored.positive, scored.weights)
     return Calibration(
-        source=_OWN if is_own else _FITTED,
-        is_own=is_own,
+        source=source,
         predicted=significant(bins.predicted),
         observed=significant(bins.observed),
         low=significant(bins.low),

@@ -37,8 +37,13 @@ from skauc.report.scored import LabelledScores, Score, main_scores
 from skauc.report.shapes import Shapes, leading_shapes
 from skauc.report.sizes import Sizes, auc_by_size
 from skauc.report.slices import Slices, auc_of_slices
-from skauc.report.threshold_table import ThresholdTable, own_threshold, threshold_table
-from skauc.unwrapping import first_step, ranking_scores, unwrap
+from skauc.report.threshold_table import (
+    ThresholdTable,
+    own_threshold,
+    probability_thresholds,
+    threshold_table,
+)
+from skauc.unwrapping import first_step, positive_probabilities, ranking_scores, unwrap
 from skauc.validation import check_scored
 
 
@@ -99,7 +104,7 @@ def make_report_content(
 ) -> ReportContent:
     """Compute the content of a report on a fitted model.
 
-    The test rows are scored three times and sorted once. The importance of the columns takes
+    The test rows are scored three times and sorted twice. The importance of the columns takes
     another score of at most 10,000 rows per column, for at most 50 columns. Training rows, if
     given, are read once.
 
@@ -160,7 +165,15 @@ def make_report_content(
     all_scores = ranking_scores(model, X_test)
     scored = LabelledScores(*check_scored(test.positive, all_scores, test.weights, pos_label=True))
     points = operating_points(scored.scores, scored.positive, scored.weights)
-    thresholds = threshold_table(points, own_threshold(model, X_test, all_scores), costs)
+    probabilities = positive_probabilities(model, X_test)
+    if probabilities is not None:
+        probabilities = probabilities[test.weights > 0]
+    thresholds = threshold_table(
+        points,
+        own_threshold(model, X_test, all_scores),
+        costs,
+        probability_thresholds(scored, probabilities),
+    )
     interval = auc_interval(**scored.as_metric)
     bands = curve_bands(points)
     unwrapped = unwrap(model)
@@ -191,7 +204,7 @@ def make_report_content(
         precision_recall=precision_recall_curve(points, bands),
         thresholds=thresholds,
         histogram=histogram(scored, is_probability=not hasattr(model, "decision_function")),
-        calibration=calibrate_scores(model, test, scored),
+        calibration=calibrate_scores(scored, probabilities),
         sizes=auc_by_size(unwrapped, test),
         importance=importance,
         shapes=shapes,

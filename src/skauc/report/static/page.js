@@ -32,6 +32,8 @@
   let cheapest = best((i) => -costAt(i));
   let current = T.own ?? balanced;
 
+  const named = (i) => T.probabilities ? `${T.thresholds[i]} (a probability of ${T.probabilities[i]})` : String(T.thresholds[i]);
+
   function set(id, text) { $(id).textContent = text; }
 
   let speaking;
@@ -39,16 +41,17 @@
     current = Math.min(Math.max(entry, 0), last);
     const i = current, tp = T.true_positives[i], fp = T.false_positives[i];
     $("slider").value = last - i;
-    const sentence = `At a threshold of ${T.thresholds[i]}, ${count(flaggedAt(i))} of ${count(T.n_positive + T.n_negative)} rows are flagged. `
+    const sentence = `At a threshold of ${named(i)}, ${count(flaggedAt(i))} of ${count(T.n_positive + T.n_negative)} rows are flagged. `
       + `${count(tp)} of ${count(T.n_positive)} positive rows are found and ${count(T.n_positive - tp)} are missed; ${count(fp)} flagged rows are negative.`;
-    $("slider").setAttribute("aria-valuetext", `${T.thresholds[i]}: recall ${share(recallAt(i))}, precision ${share(precisionAt(i))}`);
+    $("slider").setAttribute("aria-valuetext", `${named(i)}: recall ${share(recallAt(i))}, precision ${share(precisionAt(i))}`);
     set("threshold", String(T.thresholds[i]));
+    if (T.probabilities) set("probability", String(T.probabilities[i]));
     set("tp", count(tp)); set("fn", count(T.n_positive - tp)); set("fp", count(fp)); set("tn", count(T.n_negative - fp));
     set("recall", share(recallAt(i))); set("precision", share(precisionAt(i)));
     set("alarms", share(alarmsAt(i))); set("balanced", share(balancedAt(i))); set("flagged", count(flaggedAt(i)));
     set("cost", money(costAt(i)));
     set("sentence", sentence);
-    set("least", `The lowest possible cost is ${money(costAt(cheapest))}, at a threshold of ${T.thresholds[cheapest]}.`);
+    set("least", `The lowest possible cost is ${money(costAt(cheapest))}, at a threshold of ${named(cheapest)}.`);
     for (const [id, chosen] of [["to-balanced", balanced], ["to-cheapest", cheapest], ["to-own", T.own]]) {
       $(id)?.setAttribute("aria-pressed", String(chosen === i));
     }
