@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from skauc import KernelRankSVM, Selection, SparseKernelAUC
+from skauc import KernelRankSVM, Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidDataError, UnscaledFeaturesWarning
 
 # Few rows of these data are independent.
@@ -162,6 +162,27 @@ def test_rows_far_from_zero_are_ranked_well_or_there_is_a_warning(kernel, contai
         far.fit(container(X + 1e8), y)
     with pytest.warns(UnscaledFeaturesWarning, match="far from zero"):
         KernelRankSVM(kernel="polynomial").fit(X + 1e8, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SparseKernelAUC(8, linear_term=True, random_state=0),
+        SparseKernelAUCCV(
+            n_basis=8, linear_term=True, scaling=None, refine=False, cv=2, random_state=0
+        ),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_scores_of_one_row_and_of_many_are_equal_or_there_is_a_warning(model):
+    def differences(offset):
+        far = model.fit(X + offset, y)
+        one_by_one = [far.decision_function(row[None])[0] for row in X[:50] + offset]
+        return np.abs(one_by_one - far.decision_function(X[:50] + offset)).max()
+
+    assert differences(1e8) < 1e-6
+    with pytest.warns(UnscaledFeaturesWarning, match=r"far from zero.* The linear term loses"):
+        differences(1e12)
 
 
 # -- extreme units and parameters -------------------------------------------------------------

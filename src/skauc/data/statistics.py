@@ -30,6 +30,8 @@ MOST_UNEVEN = 1000.0
 # Ratio of mean to standard deviation, both of all features together, above which products of rows
 # lose the digits that tell rows apart.
 MOST_DISTANT = 1e5
+# The same ratio for the linear term. It loses digits of the score only, not of kernel values.
+MOST_DISTANT_LINEAR = 1e9
 # Where rows remember their means and variances.
 _KNOWN = "_feature_statistics"
 # A standard deviation of less than this part of the mean is rounding error.
@@ -166,7 +168,14 @@ def warn_if_unscaled(
     )
 
 
-def warn_if_far_from_zero(kernel, mean: np.ndarray, spread: np.ndarray, *, is_sparse: bool) -> None:
+def warn_if_far_from_zero(
+    kernel,
+    mean: np.ndarray,
+    spread: np.ndarray,
+    *,
+    is_sparse: bool,
+    has_linear_term: bool = False,
+) -> None:
     """Warn if inner products cannot tell rows apart, because the rows are far from zero.
 
     Parameters
@@ -178,18 +187,24 @@ def warn_if_far_from_zero(kernel, mean: np.ndarray, spread: np.ndarray, *, is_sp
         Means and standard deviations of the features.
     is_sparse : bool
         Whether the rows are a sparse array.
+    has_linear_term : bool, default=False
+        Whether the model has a linear term. There is a warning if the rows are farther from zero.
     """
     uses_products = ("linear", "polynomial", "rbf") if is_sparse else ("linear", "polynomial")
-    if not isinstance(kernel, str) or kernel not in uses_products:
+    if isinstance(kernel, str) and kernel in uses_products:
+        limit, products = MOST_DISTANT, f"The inner products in kernel={kernel!r} lose"
+    elif has_linear_term:
+        limit, products = MOST_DISTANT_LINEAR, "The linear term loses"
+    else:
         return
     with quiet_overflow():
         distance, width = np.linalg.norm(mean), np.linalg.norm(spread)
-        if not width > 0 or not distance / width > MOST_DISTANT:
+        if not width > 0 or not distance / width > limit:
             return
     warnings.warn(
         f"The rows are far from zero: the norm of their mean is {distance:.3g}, their standard "
-        f"deviation is {width:.3g}. The inner products in kernel={kernel!r} lose the digits that "
-        "tell such rows apart, and the model may rank poorly. Subtract the means of the features, "
+        f"deviation is {width:.3g}. {products} the digits that tell such rows apart, and the model "
+        "may rank poorly. Subtract the means of the features, "
         "for instance with sklearn.preprocessing.StandardScaler, or pass dense rows if they are "
         "sparse.",
         UnscaledFeaturesWarning,

@@ -321,7 +321,13 @@ class SparseKernelAUC(PathClassifier):
             plan, mapped = make_plan(parameters, rows)
             if self.scaling is None and not rows.is_sparse:
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
-            warn_if_far_from_zero(self.kernel, plan.mean, plan.spread, is_sparse=rows.is_sparse)
+            warn_if_far_from_zero(
+                self.kernel,
+                plan.mean,
+                plan.spread,
+                is_sparse=rows.is_sparse,
+                has_linear_term=plan.linear is not None,
+            )
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
             self.background_ = summarise(rows, getattr(plan.feature_map, "by_feature", None))
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)

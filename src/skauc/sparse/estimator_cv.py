@@ -426,7 +426,10 @@ class SparseKernelAUCCV(PathClassifier):
             return
         mean, variance = feature_statistics(rows)
         spread = np.sqrt(variance)
-        warn_if_far_from_zero("rbf", mean, spread, is_sparse=rows.is_sparse)
+        has_linear_term = any(setting.linear_term for setting in grid.settings)
+        warn_if_far_from_zero(
+            "rbf", mean, spread, is_sparse=rows.is_sparse, has_linear_term=has_linear_term
+        )
         if not rows.is_sparse:
             warn_if_unscaled(mean, spread, getattr(self, "feature_names_in_", None))
 
