@@ -44,9 +44,10 @@ class SparseKernelAUC(PathClassifier):
     C : {"auto"} or float, default="auto"
         Weight of the loss relative to the regulariser, per row of the rarer class. It depends
         neither on the number of rows nor on the imbalance; values between 0.1 and 10 suit most
-        data. "auto" starts with 1. When a refined basis has a quarter of its size (more if it has
-        fewer than 16 centres), C is estimated: up to 10 for clear classes, down to 0.1 for noisy
-        ones. It stays 1 without refinement, and with the solver "cg".
+        data. "auto" starts with 1. When a refined basis has a quarter of its size, C is
+        estimated: up to 10 for clear classes, down to 0.1 for noisy ones. With fewer than 31
+        centres this is done at half of the size, and with fewer than 16 at the end. C stays 1
+        without refinement, and with the solver "cg".
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or callable, default="rbf"
         exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), (gamma x.z + coef0)^degree, x.z, or a
         function that returns the kernel matrix of two blocks of rows.
@@ -110,9 +111,9 @@ class SparseKernelAUC(PathClassifier):
         count less. None and 0 are the whole curve.
     engine : {"auto", "cpu", "gpu", "cluster"}, default="auto"
         Where the work is done; "auto" is where the data are. "gpu" is a GPU that torch can use.
-        Rows are copied to it, and all passes over them run there, except the descents of `refine`,
-        which use a sample of a few thousand rows. "cluster" is the dask cluster of the current
-        `distributed.Client`, and takes dask arrays and dataframes.
+        Rows are copied to it, and the passes over all rows run there. The descents of `refine` run
+        on the CPU if there are more than 8,000 rows, because they use samples. "cluster" is the
+        dask cluster of the current `distributed.Client`, and takes dask arrays and dataframes.
     n_jobs : int or None, default=None
         Number of threads. None is 1 unless in a `joblib.parallel_config` context, -1 is all cores.
         The result does not depend on it.
@@ -189,15 +190,16 @@ class SparseKernelAUC(PathClassifier):
 
     Notes
     -----
-    Time is O(l * n_basis * (n_candidates * n_features + n_basis)) for l rows, memory
-    4 * l * n_basis bytes (8 up to ten thousand rows) besides X, which is not copied.
+    Time is O(l * n_basis * (n_features + n_basis)) for the coefficients on l rows, besides that of
+    choosing and refining centres on samples. Memory is 4 * l * n_basis bytes (8 up to ten thousand
+    rows) besides X, which is not copied.
 
     Scale the features first, for instance with `StandardScaler` in a pipeline, or use ``scaling``.
     `fit` warns (`UnscaledFeaturesWarning`) if ``scaling`` is None and the standard deviations of
     dense features differ by more than a factor of 1,000, or if the rows are so far from zero that
     the inner products of the linear and polynomial kernels lose their digits.
 
-    The basis is refined at about 4 centres and whenever it has doubled. If there are more than
+    The basis is refined at 8 centres and whenever it has doubled. If there are more than
     8,000 rows, each of these steps works on a new sample of 4,000 rows, drawn by how much they
     contribute to the loss. Without refinement, centres are chosen on a sample of 100 rows per
     centre, at least 8,000. The coefficients are then fitted to all rows, including those held out.

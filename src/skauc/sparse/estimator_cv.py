@@ -64,9 +64,9 @@ class SparseKernelAUCCV(PathClassifier):
     ----------
     Cs : array-like of floats or None, default=None
         Values of C to try, all of them with the usual structure; the usual C is the middle one.
-        None lets each fit estimate C. The next values of a ladder with a factor of five are tried
-        with the centres of the fit. Fits with another C are tried if it is better with these
-        centres, and with the next larger C, further ones while they gain 1% of 1 - AUC.
+        If None, each fit estimates C, and coefficients for the next values, a factor of five apart,
+        are scored with the same centres. If one of them is better, fits with this C follow. Larger
+        Cs follow as long as each gains 1% of 1 - AUC.
     gammas : sequence or None, default=None
         Values of gamma to try, the first one with every C: numbers, "scale", "auto", or sequences
         of numbers for several widths at once. None tries "scale" and, if the rarer class has
@@ -75,8 +75,9 @@ class SparseKernelAUCCV(PathClassifier):
         Largest number of centres. Where settings are compared, about half of it is used, 16 at
         least, unless more centres are better.
     linear_term : {"auto"} or bool, default="auto"
-        As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, False
-        is tried, too, with ranks of dense features unless ``scaling`` is given.
+        As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, models
+        without a linear term are tried, too. For dense rows they use ranks unless ``scaling`` is
+        given.
     scaling : {"auto", None, "rank", "normal", "screened", "clip", "log"}, default="auto"
         As in `SparseKernelAUC`; "auto" is None for sparse rows. For dense rows it is "screened" if
         the rarer class has at least 500 rows, and "normal" otherwise. None is tried for dense rows,
@@ -93,19 +94,20 @@ class SparseKernelAUCCV(PathClassifier):
     refine : {"auto"}, bool or int, default="auto"
         As in `SparseKernelAUC`; "auto" is True.
     size : {"best", "small"}, default="best"
-        "best" takes the number of centres that settings were compared with, unless it loses more
-        than one standard error, or more than 5% of 1 - AUC, to ``n_basis``. "small" takes the
-        smallest size on the path that loses no more than that to the best one. ``size_choices_``
-        tells what the other choice would have been.
+        "best" keeps the number of centres that settings were compared with, unless ``n_basis``
+        centres are better by more than one standard error or 5% of 1 - AUC. "small" takes the
+        smallest size of the path that is not worse than the best one by that much.
+        ``size_choices_`` has the result of both.
     ensemble : bool, default=True
         If True, average the best setting with models whose centres are round, local or additive,
-        weighted by their scores on the folds, and approximate the average with at most ``n_basis``
-        centres. If the rarer class has fewer than 300 rows, only round and additive models are
-        averaged, and each is the average of the coefficients for the Cs around the best one. With
-        effort="thorough", models with centres of all shapes are averaged. It needs size="best" and
-        rows in memory. Shapes are averaged if the rows are dense and have up to 256 features, the
-        rarer class has at least 20 rows, ``selection`` has the rule "orthogonal", neither
-        ``shapes`` nor ``refine`` is given, and effort is not "quick".
+        weighted by their scores on the folds. The average is approximated by one model with at most
+        ``n_basis`` centres. If the rarer class has fewer than 300 rows, only round and additive
+        models are averaged, and the coefficients of each are the average over several Cs. With
+        effort="thorough", centres of all shapes are averaged.
+
+        Shapes are averaged if ``shapes`` and ``refine`` are "auto", size is "best", effort is not
+        "quick", and the rule of ``selection`` is "orthogonal". The rows must be dense and in
+        memory, with up to 256 features, and the rarer class must have at least 20 rows.
     effort : {"quick", "default", "thorough"}, default="default"
         "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
         "thorough" averages models with centres of all shapes, draws the folds four times below
@@ -147,17 +149,17 @@ class SparseKernelAUCCV(PathClassifier):
         The parameters that were chosen, as `SparseKernelAUC` takes them. If several models were
         averaged, they are those of the one with the largest weight, see ``ensemble_``.
     best_score_ : float
-        Mean cross-validated AUC, or ``scoring``, of the model, corrected for the optimism of having
-        chosen the best (Tibshirani and Tibshirani, 2009): of the Cs if the coefficients are for
-        others than those of the centres, and of the settings unless it is the usual one.
-        ``size_choices_`` has the mean itself.
+        Mean cross-validated AUC, or ``scoring``, of the model. If the best of several settings or
+        of several Cs was chosen, it is corrected for the optimism of this choice (Tibshirani and
+        Tibshirani, 2009). ``size_choices_`` has the mean without a correction.
     size_choices_ : dict of str to dict
         For each value of ``size`` the ``params`` that it chooses, with their ``mean_test_score``
         (that of the average, if there is one).
     ensemble_ : list of dict
         What was averaged, the largest weight first: the ``params`` and the ``weight`` of each
-        model, and the ``Cs`` whose coefficients were averaged, none for those of the C that its
-        centres were chosen with. Empty if the model is a single fit with its own C.
+        model, and the ``Cs`` whose coefficients were averaged. ``Cs`` is empty if the coefficients
+        are for the C that the centres were chosen with. The list is empty if the model is a single
+        fit with its own C.
     best_estimator_ : SparseKernelAUC
         The model fitted to all rows, with its scores lowered so that 0 has a probability of 0.5.
         This estimator has its attributes, too (``basis_vectors_``, ``dual_coef_``, ``path_`` and so

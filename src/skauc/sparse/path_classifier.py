@@ -72,13 +72,12 @@ class PathClassifier(CallbackMixin, RankingClassifier):
     def truncate(self, n_basis: int) -> Self:
         """Return a fitted copy of the model that the path had at a size.
 
-        If neither centres nor rows changed on the way (no refinement, no sample of rows), this is
-        the model of a fit of that size. Otherwise it is a model on the way to the larger one: its
-        centres were refined by half as many steps, and its coefficients were fitted to a sample if
-        there are many rows. A fit with this ``n_basis`` takes less time than the larger fit and
-        gives a better model, so use `truncate` to see what a size costs. Smaller models of an
-        average of several fits approximate this average. The repr of the copy names the size that
-        it was truncated from.
+        Without refinement and without samples of rows, this is the model of a fit of that size.
+        Otherwise it is a model on the way to the larger one: its centres were refined by half as
+        many steps, and its coefficients were fitted to a sample if there are many rows. A new fit
+        with this ``n_basis`` gives a better model, so use `truncate` to see what a size costs.
+        Smaller models of an average of several fits approximate this average. The repr of the copy
+        names the size that it was truncated from.
 
         Parameters
         ----------
