@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]+))?)?")
+_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9:.]+)")
+_DECIMAL = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)(?:\.([0-9]*?)0*)?")
 
 
 def spell_time(text: str) -> str:
@@ -21,3 +25,31 @@ def spell_time(text: str) -> str:
     hour, minute, second, fraction = match.groups("")
     time, fraction = f"{hour}:{minute}:{second or '00'}", fraction.rstrip("0")
     return f"{time}.{fraction}" if fraction else time
+
+
+def spell_code(value) -> str:
+    """Return a number, a truth value, a date or a time as text, and other text as it is.
+
+    A gap turns integers into floats, and files have leading zeros or not: 7, 7.0, "7" and "007"
+    are the same code.
+
+    Examples
+    --------
+    >>> spell_code(7.0), spell_code("007.50"), spell_code("TRUE"), spell_code("V45")
+    ('7', '7.5', 'True', 'V45')
+    >>> spell_code(np.datetime64("2024-05-01")), spell_code("2024-05-01 08:30")
+    ('2024-05-01', '2024-05-01 08:30:00')
+    """
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    text = str(value).strip()
+    if text.lower() in ("true", "false"):
+        return text.capitalize()
+    if (match := _DECIMAL.fullmatch(text)) is not None:
+        sign, whole, fraction = match.groups("")
+        number = f"{whole or '0'}.{fraction}" if fraction else whole or "0"
+        return f"-{number}" if sign == "-" and number != "0" else number
+    if (match := _DATE.fullmatch(text)) is not None:
+        date, time = match[1], spell_time(match[2])
+        return date if time == "00:00:00" else f"{date} {time}"
+    return spell_time(str(value))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skauc.app.tables import is_positive_ambiguous, split_target
+from skauc.app.tables import is_positive_ambiguous, is_same_label, read_table, split_target
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 FRAME = pd.DataFrame(
@@ -70,6 +70,55 @@ def test_a_positive_value_that_is_given(positive):
     table = split_target(FRAME, "flag", positive=positive)
     assert table.labels == (1, 0)
     assert table.y.tolist() == [False, True, False, True]
+
+
+CELLS = [
+    ("true", "false"),
+    ("TRUE", "FALSE"),
+    ("True", "False"),
+    ("1", "0"),
+    ("1.0", "0.0"),
+    ("+1", "-1"),
+    ("01", "02"),
+    ("1.50", "2.50"),
+    ("2024-05-01", "2024-06-01"),
+    ("2024-05-01T08:30", "2024-06-01T08:30"),
+    ("08:00", "20:00"),
+    ("yes", "no"),
+]
+
+
+@pytest.mark.parametrize(("positive", "negative"), CELLS)
+def test_a_positive_label_as_it_stands_in_the_file(tmp_path, positive, negative):
+    path = tmp_path / "t.csv"
+    path.write_text("age,y\n" + "".join(f"{i},{(positive, negative)[i % 2]}\n" for i in range(6)))
+    frame = read_table(path)
+    as_read = frame["y"].iloc[0]
+    for label in (positive, as_read, str(as_read)):
+        assert split_target(frame, "y", positive=label).y.tolist() == [True, False] * 3
+
+
+def test_a_positive_label_after_a_gap_has_turned_integers_into_floats(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("age,y\n1,0\n2,\n3,1\n")
+    with pytest.warns(UserWarning, match="missing in 1 of 3 rows"):
+        assert split_target(read_table(path), "y", positive="1").y.tolist() == [False, True]
+
+
+def test_labels_that_differ_in_spelling_alone():
+    frame = FRAME.assign(y=["1", "01", "1", "1"])
+    assert split_target(frame, "y", positive="01").labels == ("1", "01")
+    with pytest.raises(InvalidParameterError, match=r"'1' or '01'; got '1\.0'"):
+        split_target(frame, "y", positive="1.0")
+
+
+def test_labels_of_two_files_are_the_same_whatever_the_reader_made_of_them():
+    for label, other in [(1, 1.0), ("1", np.int64(1)), (True, "true"), (np.True_, "TRUE")]:
+        assert is_same_label(label, other)
+        assert is_same_label(other, label)
+    assert is_same_label(pd.Timestamp("2024-05-01"), "2024-05-01 00:00:00")
+    for label, other in [(1, True), ("yes", "Yes"), (1, "1.5"), ("nan", 0), (float("inf"), 1)]:
+        assert not is_same_label(label, other)
 
 
 @pytest.mark.parametrize("dtype", ["category", "string", object])

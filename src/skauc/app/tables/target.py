@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from skauc.app.tables.labels import find_label
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.preprocessing.kinds import find_type, read_column
 from skauc.preprocessing.names import check_column_name, listed
@@ -63,8 +64,8 @@ def split_target(
         are left out, with a warning.
     positive : object, default=None
         The value that should rank high. By default it is the larger value in sorted order, as in
-        scikit-learn: 1 of 0 and 1, "yes" of "no" and "yes". Text is accepted for numbers: "1"
-        for 1.
+        scikit-learn: 1 of 0 and 1, "yes" of "no" and "yes". Text as it stands in a file is
+        accepted for numbers, truth values and dates: "1" or "01" for 1, "TRUE" for True.
     drop : sequence of str, default=()
         Columns that are not features.
     weights : str, default=None
@@ -187,13 +188,13 @@ def _labels(column, positive) -> tuple:
         )
     if positive is None:
         return _sorted_labels(labels)
-    for negative, label in (labels, labels[::-1]):
-        if label == positive or str(label) == str(positive):
-            return negative, label
-    raise InvalidParameterError(
-        f"`positive` must be a value of the target {column.name!r}, {labels[0]!r} or "
-        f"{labels[1]!r}; got {positive!r}."
-    )
+    found = find_label(labels, positive)
+    if found is None:
+        raise InvalidParameterError(
+            f"`positive` must be a value of the target {column.name!r}, {labels[0]!r} or "
+            f"{labels[1]!r}; got {positive!r}."
+        )
+    return labels[1 - labels.index(found)], found
 
 
 def _sorted_labels(labels: list) -> tuple:
