@@ -64,10 +64,50 @@ def test_a_precision_that_no_threshold_has(customers):
     assert "AUC" in answer.out
 
 
-def test_a_threshold_of_ones_own(customers):
+def test_a_threshold_beside_that_of_the_model(customers):
+    positive, probabilities, predicted = scored(customers)
+    figures = run("evaluate", customers.model, customers.test, "--threshold", 0.3, "--json").json
+    own, (other,) = figures["own_threshold"], figures["wanted"]
+    assert own["wanted"] == "the model's own threshold"
+    assert own["true_positives"] == np.sum(predicted[positive])
+    assert (other["wanted"], other["threshold"]) == ("threshold of 0.3", 0.3)
+    assert other["true_positives"] == np.sum(probabilities[positive] >= 0.3)
     figures = run("evaluate", customers.model, customers.test, "--threshold", 1, "--json").json
-    assert figures["own_threshold"]["true_positives"] == 0
-    assert figures["own_threshold"]["precision"] is None
+    assert figures["wanted"][0]["true_positives"] == 0
+    assert figures["wanted"][0]["precision"] is None
+
+
+def test_a_random_ranking_of_weighted_rows(customers, tmp_path):
+    table = tmp_path / "t.csv"
+    frame = customers.frame[500:].assign(w=1.0)
+    frame.loc[frame.churned == "yes", "w"] = 9.0
+    frame.to_csv(table, index=False)
+    share = frame.w[frame.churned == "yes"].sum() / frame.w.sum()
+    answer = run("evaluate", customers.model, table, "--weights", "w")
+    assert f"a random ranking has {share:.4f}" in answer.out
+
+
+def test_one_limit_keeps_the_other_of_the_model(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.arange(200) % 3 == 0
+    X[y] += 1
+    path, table = tmp_path / "own.skauc", tmp_path / "t.csv"
+    model = SparseKernelAUC(3, max_fpr=0.8, min_tpr=0.4).fit(X, y)
+    save_model(model, path)
+    rows = "\n".join(f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True))
+    table.write_text(f"x0,x1,y\n{rows}\n")
+    answer = run("evaluate", path, table, "--target", "y", "--max-fpr", 0.7, "--json")
+    part = answer.json["partial_auc"]
+    assert (part["max_fpr"], part["min_tpr"]) == (0.7, 0.4)
+    expected = partial_auc(y, model.decision_function(X), max_fpr=0.7, min_tpr=0.4)
+    assert part["value"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_a_cost_of_false_alarms_needs_that_of_misses(command, customers):
+    answer = run(command, customers.model, customers.test, "--cost-false-alarm", 3)
+    assert answer.code == 2
+    assert answer.err.startswith("skauc: --cost-false-alarm needs --cost-miss")
 
 
 def test_report(customers, tmp_path):

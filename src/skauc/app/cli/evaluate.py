@@ -16,8 +16,8 @@ from skauc.app.cli.options import (
     MissCost,
     ModelPath,
     Table,
-    Threshold,
     Weights,
+    costs_of,
     finite,
 )
 from skauc.app.cli.output import (
@@ -52,7 +52,7 @@ def evaluate(
         ),
     ] = None,
     cost_miss: MissCost = None,
-    cost_false_alarm: FalseAlarmCost = 1.0,
+    cost_false_alarm: FalseAlarmCost = None,
     max_fpr: Annotated[
         float | None,
         typer.Option(
@@ -72,7 +72,14 @@ def evaluate(
             help="The smallest recall of the partial AUC. [default: that of the model]",
         ),
     ] = None,
-    threshold: Threshold = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            callback=finite,
+            help="Count the errors at this probability (or score, for a model without "
+            "probabilities), too.",
+        ),
+    ] = None,
     format: Format = None,
     json: AsJson = False,
 ) -> None:
@@ -81,28 +88,29 @@ def evaluate(
     Prints the AUC with its 95% interval, and the errors at several thresholds. Pass a threshold
     from here to skauc predict --threshold.
     """
+    costs = costs_of(cost_false_alarm, cost_miss)
     opened = open_file(model)
     from skauc.app.workflow import InputCheck, RowScorer, evaluate_rows
     from skauc.unwrapping import unwrap
 
     with watch("Scoring"):
         rows = opened.read_labelled(table, format, target, weights)
-        scorer = RowScorer(opened.model, threshold)
+        scorer = RowScorer(opened.model)
         scored = scorer(rows.X)
         check = InputCheck(opened.model, threshold)
         check.add(rows.X, scored.scores)
-        limits = {"max_fpr": max_fpr, "min_tpr": min_tpr}
-        if max_fpr is None and min_tpr is None:
-            limits = unwrap(opened.model).limits
+        limits = unwrap(opened.model).limits
         evaluation = evaluate_rows(
             scored,
             rows.y,
             rows.weights,
             threshold=scorer.threshold,
-            **limits,
+            other_threshold=threshold,
+            max_fpr=limits["max_fpr"] if max_fpr is None else max_fpr,
+            min_tpr=limits["min_tpr"] if min_tpr is None else min_tpr,
             recalls=tuple(recall or ()),
             precisions=tuple(precision or ()),
-            costs=None if cost_miss is None else (cost_false_alarm, cost_miss),
+            costs=costs,
         )
     for message in check.messages():
         warn(message)

@@ -8,6 +8,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from skauc.exceptions import InvalidParameterError
+
 Value = TypeVar("Value", float, list[float], None)
 
 
@@ -59,9 +61,12 @@ Threshold = Annotated[
     ),
 ]
 FalseAlarmCost = Annotated[
-    float,
+    float | None,
     typer.Option(
-        "--cost-false-alarm", min=0.0, callback=finite, help="The cost of one false alarm."
+        "--cost-false-alarm",
+        min=0.0,
+        callback=finite,
+        help="The cost of one false alarm, with --cost-miss. [default: 1]",
     ),
 ]
 MissCost = Annotated[
@@ -73,3 +78,14 @@ MissCost = Annotated[
         help="The cost of one missed positive row. Find the threshold with the least cost.",
     ),
 ]
+
+
+def costs_of(false_alarm: float | None, miss: float | None) -> tuple[float, float] | None:
+    """Return the cost of a false alarm and of a miss, None if there is no cost of a miss."""
+    if miss is not None:
+        return (1.0 if false_alarm is None else false_alarm, miss)
+    if false_alarm is not None:
+        raise InvalidParameterError(
+            "--cost-false-alarm needs --cost-miss, the cost of one missed positive row."
+        )
+    return None

@@ -110,7 +110,6 @@ def print_scores(evaluation: Evaluation) -> None:
     from skauc.metrics.partial_area import describe_corner
 
     auc, partial = evaluation.auc, evaluation.partial_auc
-    share = evaluation.n_positive / evaluation.n_rows
     print_table(
         ("", "", ""),
         [
@@ -124,7 +123,7 @@ def print_scores(evaluation: Evaluation) -> None:
             (
                 "average precision",
                 number(evaluation.average_precision),
-                f"a random ranking has {share:.4f}",
+                f"a random ranking has {evaluation.positive_share:.4f}",
             ),
         ],
     )

@@ -19,6 +19,7 @@ from skauc.app.cli.options import (
     ModelPath,
     Table,
     Weights,
+    costs_of,
 )
 from skauc.app.cli.output import print_json, tell
 from skauc.app.cli.progress import watch
@@ -37,7 +38,7 @@ def report(
     ] = None,
     weights: Weights = None,
     cost_miss: MissCost = None,
-    cost_false_alarm: FalseAlarmCost = 1.0,
+    cost_false_alarm: FalseAlarmCost = None,
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
     format: Format = None,
     force: Force = False,
@@ -47,6 +48,7 @@ def report(
 
     Use rows that the model was not fitted to.
     """
+    costs = costs_of(cost_false_alarm, cost_miss)
     check_outputs(output, force=force, json=json, is_binary=False)
     opened = open_file(model)
     from skauc.report import make_report
@@ -62,7 +64,7 @@ def report(
             X_train=None if rows is None else rows.X,
             y_train=None if rows is None else rows.y,
             sample_weight=test.weights,
-            costs=None if cost_miss is None else (cost_false_alarm, cost_miss),
+            costs=costs,
             labels=opened.facts.labels,
             title=title,
             force=force,

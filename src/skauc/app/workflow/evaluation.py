@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from skauc.app.workflow.scoring import ScoredRows
+from skauc.app.workflow.scoring import ScoredRows, check_threshold
 from skauc.exceptions import InvalidParameterError
 from skauc.metrics import (
     AUCInterval,
@@ -91,6 +91,13 @@ class Evaluation:
     own: OperatingPoint
     wanted: tuple[OperatingPoint, ...]
 
+    @property
+    def positive_share(self) -> float:
+        """The share of positive rows, by weight. A random ranking has this average precision."""
+        own = self.own
+        positive = own.true_positives + own.false_negatives
+        return positive / (positive + own.false_positives + own.true_negatives)
+
 
 def evaluate_rows(
     rows: ScoredRows,
@@ -98,6 +105,7 @@ def evaluate_rows(
     weights: np.ndarray | None = None,
     *,
     threshold: float | None = None,
+    other_threshold: float | None = None,
     max_fpr: float | None = None,
     min_tpr: float | None = None,
     recalls: tuple[float, ...] = (),
@@ -115,7 +123,9 @@ def evaluate_rows(
     weights : ndarray, default=None
         Sample weights.
     threshold : float, default=None
-        The threshold at which rows were flagged.
+        The threshold of the model, at which rows were flagged.
+    other_threshold : float, default=None
+        Another threshold at which to count the errors.
     max_fpr, min_tpr : float, default=None
         The limits of the partial AUC. If both are None, ``max_fpr`` is 0.1.
     recalls, precisions : tuple of float
@@ -130,6 +140,12 @@ def evaluate_rows(
     """
     if costs is not None:
         _check_costs(costs)
+    others = []
+    if other_threshold is not None:
+        check_threshold(other_threshold, rows.probabilities is not None)
+        flagged = rows.ranking >= other_threshold
+        name = f"threshold of {other_threshold:g}"
+        others.append(_count_errors(name, other_threshold, flagged, positive, weights))
     if max_fpr is None and min_tpr is None:
         max_fpr = USUAL_MAX_FPR
     scores, labels, counts = check_scored(positive, rows.ranking, weights, True)
@@ -152,8 +168,8 @@ def evaluate_rows(
         max_fpr=max_fpr,
         min_tpr=min_tpr,
         average_precision=float(average_precision_score(**as_metric)),
-        own=_own_point(rows, positive, weights, threshold),
-        wanted=tuple(_point(points, name, entry) for name, entry in entries),
+        own=_count_errors("the model's own threshold", threshold, rows.flagged, positive, weights),
+        wanted=(*others, *(_point(points, name, entry) for name, entry in entries)),
     )
 
 
@@ -166,9 +182,8 @@ def _check_costs(costs: tuple[float, float]) -> None:
             )
 
 
-def _own_point(rows: ScoredRows, positive, weights, threshold) -> OperatingPoint:
+def _count_errors(name: str, threshold, flagged, positive, weights) -> OperatingPoint:
     weights = np.ones(len(positive)) if weights is None else weights
-    flagged = rows.flagged
     counts = (
         _count(weights[a & b].sum())
         for a, b in (
@@ -178,7 +193,7 @@ def _own_point(rows: ScoredRows, positive, weights, threshold) -> OperatingPoint
             (~flagged, ~positive),
         )
     )
-    return OperatingPoint("the model's own threshold", threshold, *counts)
+    return OperatingPoint(name, threshold, *counts)
 
 
 def _point(points: OperatingPoints, name: str, entry: int | None) -> OperatingPoint:

@@ -55,7 +55,7 @@ class RowScorer:
         self.model, self.opened = model, unwrap(model)
         has_probabilities = hasattr(model, "predict_proba")
         if threshold is not None:
-            _check_threshold(threshold, has_probabilities)
+            check_threshold(threshold, has_probabilities)
         wanted = self.opened.threshold if threshold is None else threshold
         # Classifiers flag scores above their middle, wrappers scores of at least their threshold.
         self.is_flagged = np.greater if wanted is None else np.greater_equal
@@ -99,7 +99,8 @@ class RowScorer:
         return scores, None if calibrator is None else calibrator.predict(scores)
 
 
-def _check_threshold(threshold: float, has_probabilities: bool) -> None:
+def check_threshold(threshold: float, has_probabilities: bool) -> None:
+    """Raise an error if a threshold is neither a probability nor a finite score."""
     if has_probabilities and not 0 <= threshold <= 1:
         hint = f" Did you mean {threshold / 100:g}?" if 1 < threshold <= 100 else ""
         raise InvalidParameterError(
