@@ -110,6 +110,20 @@ def test_a_model_compared_with_itself_and_with_a_smaller_one(customers):
     assert same["auc"][0]["auc"] == pytest.approx(evaluated)
 
 
+def test_models_of_different_targets_need_a_target(customers, tmp_path):
+    table, other = tmp_path / "t.csv", tmp_path / "other.skauc"
+    frame = customers.frame[:500].assign(left=customers.frame.churned.to_numpy()[499::-1])
+    frame.drop(columns="churned").to_csv(table, index=False)
+    options = ("--effort", "quick", "--n-basis", 1, "--jobs", 1, "-o", other)
+    assert run("fit", table, "--target", "left", *options).code == 0
+    customers.frame[500:].assign(left="no").to_csv(table, index=False)
+    answer = run("compare", customers.model, other, table)
+    assert answer.code == 2
+    assert "predict different columns: 'churned' and 'left'" in answer.err
+    answer = run("compare", customers.model, other, table, "--target", "churned")
+    assert answer.code == 0, answer.err
+
+
 def test_drift_finds_the_column_that_changed(customers):
     answer = run("drift", customers.model, customers.test, "--fail-if", 0.25, "--json")
     assert answer.code == 0, answer.err

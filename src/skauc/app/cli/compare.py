@@ -54,6 +54,12 @@ def compare(
     from skauc.app.workflow import RowScorer, compare_models
 
     opened = [open_file(path) for path in (model_a, model_b)]
+    targets = [each.facts.target for each in opened]
+    if target is None and None not in targets and targets[0] != targets[1]:
+        raise InvalidDataError(
+            f"The models predict different columns: {targets[0]!r} and {targets[1]!r}. Name the "
+            "column of true labels with --target."
+        )
     if opened[0].facts.labels[1] != opened[1].facts.labels[1]:
         raise InvalidDataError(
             f"The models rank different labels high: {opened[0].facts.labels[1]!r} and "
