@@ -42,6 +42,18 @@ def test_weights_count_as_repetition_in_the_means():
     assert bins.low[0] < again.low[0]  # a weight is no further observation
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e300])
+def test_the_unit_of_the_weights_does_not_matter(unit):
+    probabilities, positive = make_probabilities(200)
+    weights = np.random.default_rng(1).random(200)
+    bins = calibration_bins(probabilities, positive, weights)
+    again = calibration_bins(probabilities, positive, unit * weights)
+    assert_allclose(again.predicted, bins.predicted)
+    assert_allclose([again.low, again.high], [bins.low, bins.high])
+    expected = cross_fitted_probabilities(probabilities, positive, weights)
+    assert_allclose(cross_fitted_probabilities(probabilities, positive, unit * weights), expected)
+
+
 def test_few_distinct_probabilities_make_few_groups():
     positive = np.array([False, True] * 50)
     bins = calibration_bins(np.where(positive, 0.8, 0.2), positive, np.ones(100))

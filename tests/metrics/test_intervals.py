@@ -13,7 +13,12 @@ from scored_rows import (
 )
 
 from skauc.exceptions import InvalidParameterError
-from skauc.metrics import auc, auc_interval
+from skauc.metrics import (
+    auc,
+    auc_interval,
+    average_precision_interval,
+    partial_auc_interval,
+)
 from skauc.metrics.intervals import auc_drop
 
 
@@ -177,3 +182,19 @@ def test_drop_limits_cover_the_truth():
         drop = auc_drop(noise + 2 * positive, [noise + positive], positive, np.ones(400))
         n_covered += drop.low <= 0.9214 - 0.7602 <= drop.high
     assert 0.91 <= n_covered / 300 <= 0.98
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e300])
+def test_the_unit_of_the_weights_does_not_matter(noisy, unit):
+    y, scores, weights = noisy
+    huge = unit * weights
+    for ranking in (scores, y):  # all pairs agree in the second one
+        interval = auc_interval(y, ranking, sample_weight=weights)
+        again = auc_interval(y, ranking, sample_weight=huge)
+        assert (again.low, again.high) == pytest.approx((interval.low, interval.high))
+        expected = average_precision_interval(y, ranking, sample_weight=weights)
+        bootstrapped = average_precision_interval(y, ranking, sample_weight=huge)
+        assert bootstrapped.low == pytest.approx(expected.low)
+        expected = partial_auc_interval(y, ranking, max_fpr=0.3, sample_weight=weights)
+        bootstrapped = partial_auc_interval(y, ranking, max_fpr=0.3, sample_weight=huge)
+        assert bootstrapped.high == pytest.approx(expected.high)

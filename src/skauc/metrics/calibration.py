@@ -12,6 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 
 # Most rows per class that are used to fit the two coefficients of a logistic map.
 _MOST_FITTED = 20_000
+_N_FOLDS = 5
+# Probability beyond each of two 95 % limits.
+_TAIL = 0.025
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,9 @@ def calibration_bins(
     group = np.searchsorted(edges, probabilities)
     n_groups = len(edges) + 1
     n_rows = np.bincount(group, minlength=n_groups)
+    largest = np.zeros(n_groups)
+    np.maximum.at(largest, group, weights)
+    weights = weights / largest[group]  # squares of huge weights would overflow
     total, squares, predicted, positives = (
         np.bincount(group, values, n_groups)[n_rows > 0]
         for values in (weights, weights**2, weights * probabilities, weights * positive)
@@ -52,21 +58,18 @@ def calibration_bins(
     return CalibrationBins(predicted / total, observed, low, high, n_rows[n_rows > 0])
 
 
-def share_limits(
-    shares: ArrayLike, n_rows: float | np.ndarray, confidence_level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of Clopper and Pearson for shares observed in `n_rows` rows each."""
+def share_limits(shares: ArrayLike, n_rows: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 95 % limits of Clopper and Pearson for shares in `n_rows` rows each."""
     seen = np.asarray(shares) * n_rows
-    tail = (1 - confidence_level) / 2
     unseen = n_rows - seen
     # The beta distribution degenerates at 0 and 1. The limits there are 0 and 1.
-    low = np.where(seen > 0, betaincinv(np.maximum(seen, 1e-300), unseen + 1, tail), 0.0)
-    high = np.where(unseen > 0, betaincinv(seen + 1, np.maximum(unseen, 1e-300), 1 - tail), 1.0)
+    low = np.where(seen > 0, betaincinv(np.maximum(seen, 1e-300), unseen + 1, _TAIL), 0.0)
+    high = np.where(unseen > 0, betaincinv(seen + 1, np.maximum(unseen, 1e-300), 1 - _TAIL), 1.0)
     return low, high
 
 
 def cross_fitted_probabilities(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, n_folds: int = 5
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
 ) -> np.ndarray | None:
     """Map scores to probabilities by Platt's logistic map, cross-fitted.
 
@@ -78,8 +81,9 @@ def cross_fitted_probabilities(
         return None
     spread = np.std(scores)
     standardised = ((scores - np.mean(scores)) / (spread if spread > 0 else 1.0))[:, None]
+    weights = weights / np.mean(weights)
     probabilities = np.empty(len(scores))
-    folds = StratifiedKFold(min(n_folds, n_fewest), shuffle=True, random_state=0)
+    folds = StratifiedKFold(min(_N_FOLDS, n_fewest), shuffle=True, random_state=0)
     for others, held_out in folds.split(standardised, positive):
         fitted, counts = _part_of_each_class(others, positive[others])
         platt = LogisticRegression(C=100.0, solver="newton-cholesky")

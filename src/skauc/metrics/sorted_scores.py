@@ -91,4 +91,5 @@ def effective_size(weights: np.ndarray) -> float:
 
     It is the number of rows if all weights are equal.
     """
-    return float(weights.sum() ** 2 / np.sum(weights**2))
+    relative = weights / weights.max()  # squares of huge weights would overflow
+    return float(relative.sum() ** 2 / np.sum(relative**2))
