@@ -1,5 +1,7 @@
 """Kinds that the user chooses, and what the report says about each column."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,3 +101,64 @@ def test_the_report_has_one_entry_per_column():
     assert report["born"]["form"] == "ISO 8601"
     assert report["nothing"]["kind"] is None
     assert report["nothing"]["dropped"] == "is empty"
+
+
+INTEGERS = {
+    "integers": lambda codes: codes,
+    "floats": lambda codes: codes.astype(float),
+    "single precision": lambda codes: codes.astype(np.float32),
+    "nullable": lambda codes: codes.astype("Int64"),
+    "text": lambda codes: codes.astype(str),
+    "text of floats": lambda codes: codes.astype(float).astype(str),
+    "category": lambda codes: codes.astype("category"),
+    "category of text": lambda codes: codes.astype(str).astype("category"),
+    "decimals": lambda codes: codes.map(Decimal),
+    "mixed": lambda codes: codes.astype(object).where(codes != 12, "12.0"),
+}
+
+
+@pytest.mark.parametrize("fitted", INTEGERS)
+def test_a_chosen_category_of_integers_is_known_in_every_type(fitted):
+    codes = pd.Series([7, 12, 410, 7, 12] * 10)
+    step = TablePreprocessor(category=["code"])
+    expected = step.fit_transform(pd.DataFrame({"code": INTEGERS[fitted](codes)}))
+    assert step.get_feature_names_out().tolist() == ["code_12", "code_410", "code_7"]
+    for name in INTEGERS:
+        found = step.transform(pd.DataFrame({"code": INTEGERS[name](codes)}))
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_chosen_category_of_truth_values_fractions_or_dates_is_known_in_every_type():
+    columns = {
+        "truths": ([True, False, True] * 10, ["true", "FALSE", "true"] * 10),
+        "fractions": ([0.5, 2.0, 0.1] * 10, ["0.5", "2", "0.1"] * 10),
+        "dates": (
+            pd.to_datetime(["2024-05-01", "2024-06-01"] * 15),
+            ["2024-05-01", "2024-06-01"] * 15,
+        ),
+    }
+    for values, texts in columns.values():
+        for fitted, other in ((values, texts), (texts, values)):
+            step = TablePreprocessor(category=["x"])
+            expected = step.fit_transform(pd.DataFrame({"x": fitted}))
+            assert (expected.sum(axis=1) == 1).all()
+            np.testing.assert_array_equal(step.transform(pd.DataFrame({"x": other})), expected)
+
+
+def test_one_row_has_the_codes_that_the_table_has():
+    frame = pd.DataFrame({"x": [1.5, 2.0, 2.0, 1.5] * 10})
+    step = TablePreprocessor(category=["x"]).fit(frame)
+    assert step.column_values(frame[1:2])["x"].tolist() == ["2"]
+    assert step.column_values(frame)["x"][:2].tolist() == ["1.5", "2"]
+
+
+def test_a_chosen_category_of_text_keeps_leading_zeros():
+    step = TablePreprocessor(category=["x"]).fit(pd.DataFrame({"x": ["007", "7", "042"] * 10}))
+    assert step.get_feature_names_out().tolist() == ["x_007", "x_042", "x_7"]
+    assert step.column_values(pd.DataFrame({"x": [7, 42]}))["x"].tolist() == ["7", "42"]
+
+
+def test_numbers_are_no_levels_of_a_chosen_category_of_words():
+    step = TablePreprocessor(category=["town"], drop=["day"]).fit(FRAME)
+    with pytest.raises(InvalidDataError, match=r"Column 'town' held text .* got .*3"):
+        step.transform(FRAME.assign(town=3))

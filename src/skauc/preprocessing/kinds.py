@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +20,19 @@ from skauc.preprocessing.number_forms import (
     parse_numbers,
 )
 from skauc.preprocessing.optional import import_pandas
-from skauc.preprocessing.spelling import spell_time
+from skauc.preprocessing.spelling import (
+    looks_like_a_code,
+    spell_code,
+    spell_time,
+    spell_written,
+)
 
 KINDS = ("numeric", "boolean", "category", "text", "date")
 # The form of a category whose levels were numbers, truth values or dates in the table.
 CODES = "codes"
+# The form of a category that the user has chosen, if some levels were text that begins like a
+# number: "007" and "7" are two levels, and the number 7 is "7".
+WRITTEN_CODES = "codes as written"
 # Text with more distinct values than this is a category only if its values recur.
 MOST_LEVELS_OF_FEW_ROWS = 40
 _SECOND = np.timedelta64(1, "s")
@@ -127,11 +137,13 @@ def _type_of_text(values) -> ColumnType | None:
 def type_as(column, kind: str) -> ColumnType | None:
     """Return the type of a column that the user has given the kind; None if it is empty."""
     found = find_type(column)
-    if found is None or found.kind == kind:
+    if found is None:
+        return None
+    if kind == "category":
+        return ColumnType("category", _form_of_codes(column))
+    if found.kind == kind:
         return found
     is_text = _holds_text(column)
-    if kind == "category":
-        return ColumnType("category", None if is_text else CODES)
     if kind == "numeric" and found.kind == "boolean":
         return ColumnType("numeric")
     if kind == "numeric" and is_text:
@@ -147,6 +159,13 @@ def type_as(column, kind: str) -> ColumnType | None:
         f"`{kind}` names the column {column.name!r}, whose values cannot be read as "
         f"{_WORDS[kind]}, such as {column.dropna().iloc[0]!r}. Remove it from `{kind}`."
     )
+
+
+def _form_of_codes(column) -> str | None:
+    if not _holds_text(column):
+        return CODES
+    texts = _texts(column.dropna()).drop_duplicates()
+    return WRITTEN_CODES if any(map(looks_like_a_code, texts)) else None
 
 
 def _holds_text(column) -> bool:
@@ -220,37 +239,21 @@ def _read_truths(column, form: str | None) -> ColumnValues:
 
 
 def _read_strings(column, form: str | None) -> ColumnValues:
-    """Return strings; a missing one is empty. Times of the day have one spelling."""
-    pd = import_pandas()
-    if form == CODES:
-        column = _as_codes(column)
-    if pd.api.types.is_numeric_dtype(column.dtype):
+    """Return strings; a missing one is empty."""
+    if form is None and import_pandas().api.types.is_numeric_dtype(column.dtype):
         _check_converted(column, np.ones(len(column), dtype=bool), "category")
-    missing = column.isna().to_numpy()
-    strings = column.astype(object).to_numpy(copy=True)
-    strings[missing] = ""
-    if pd.api.types.infer_dtype(strings) not in ("string", "empty"):
-        strings[:] = [str(value) for value in strings]
-    codes, texts = pd.factorize(strings)
-    return _all_parsed(np.array([spell_time(text) for text in texts], dtype=object)[codes])
+    return _all_parsed(_spelled(column, _SPELL[form]))
+
+
+def _spelled(column, spell: Callable[[Any], str]) -> np.ndarray:
+    """Spell the distinct values of a column; a missing one is empty."""
+    codes, values = import_pandas().factorize(column)
+    return np.array([*map(spell, np.asarray(values)), ""], dtype=object)[codes]
 
 
 def _as_codes(column):
-    """Return numbers, truth values or dates as text, with integers in one spelling.
-
-    A gap turns integers into floats, and a reader may keep leading zeros: 7.0, "7" and "007" are
-    the same code.
-    """
-    pd = import_pandas()
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = pd.Series(np.asarray(column), column.index, name=column.name)
-    numbers = column
-    if _holds_text(column):
-        numbers = pd.to_numeric(column, errors="coerce")
-    if pd.api.types.is_float_dtype(numbers.dtype) and (numbers.dropna() % 1 == 0).all():
-        numbers = numbers.astype("Int64")
-    codes = column.astype(str).where(numbers.isna(), numbers.astype(str))
-    return codes.astype(object).where(column.notna(), None)
+    """Return numbers as a Series of text, with integers in one spelling."""
+    return import_pandas().Series(_spelled(column, spell_code), column.index, name=column.name)
 
 
 def _texts(values):
@@ -294,6 +297,11 @@ def _check_converted(column, unknown: np.ndarray, kind: str) -> None:
     )
 
 
+_SPELL: dict[str | None, Callable[[Any], str]] = {
+    None: lambda value: spell_time(str(value)),
+    CODES: spell_code,
+    WRITTEN_CODES: spell_written,
+}
 _READ = {
     "numeric": _read_numbers,
     "boolean": _read_truths,

@@ -7,7 +7,9 @@ import re
 import numpy as np
 
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]+))?)?")
+_CODE = re.compile(r"[+-]?\.?[0-9]")
 _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9:.]+)")
+_TRUTHS = ("true", "false")
 _DECIMAL = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)(?:\.([0-9]*?)0*)?")
 
 
@@ -43,7 +45,7 @@ def spell_code(value) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     text = str(value).strip()
-    if text.lower() in ("true", "false"):
+    if text.lower() in _TRUTHS:
         return text.capitalize()
     if (match := _DECIMAL.fullmatch(text)) is not None:
         sign, whole, fraction = match.groups("")
@@ -53,3 +55,25 @@ def spell_code(value) -> str:
         date, time = match[1], spell_time(match[2])
         return date if time == "00:00:00" else f"{date} {time}"
     return spell_time(str(value))
+
+
+def spell_written(value) -> str:
+    """Return text as it is, apart from integers with a decimal mark; spell other values as codes.
+
+    Examples
+    --------
+    >>> spell_written("007"), spell_written("7.0"), spell_written(7.0), spell_written(True)
+    ('007', '7', '7', 'True')
+    """
+    if not isinstance(value, str):
+        return spell_code(value)
+    if value.lower() in _TRUTHS:
+        return value.capitalize()
+    whole, mark, zeros = value.partition(".")
+    is_integer = mark and not zeros.strip("0") and whole.lstrip("+-").isdecimal()
+    return whole if is_integer else spell_time(value)
+
+
+def looks_like_a_code(text: str) -> bool:
+    """Tell whether text begins like a number, or is a truth value."""
+    return _CODE.match(text) is not None or text.lower() in _TRUTHS

@@ -36,3 +36,17 @@ def test_times_of_the_day(tmp_path, fitted, written):
     for name in ("t.csv", "t.parquet"):
         for other in readings(tmp_path / name, step):
             np.testing.assert_array_equal(step.transform(other), expected)
+
+
+@pytest.mark.parametrize("fitted", ["csv", "parquet"])
+def test_codes_of_a_chosen_category(tmp_path, fitted):
+    frame = pd.DataFrame({"code": [7, 12, 410] * 20, "y": 0})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.astype({"code": float}).to_parquet(tmp_path / "t.parquet")
+    table = read_table(tmp_path / f"t.{fitted}", kinds={"code": "category"})
+    step = TablePreprocessor(category=["code"], drop=["y"]).fit(table)
+    expected = step.transform(frame)
+    assert np.unique(expected, axis=0).shape == (3, 3)
+    for name in ("t.csv", "t.parquet"):
+        for other in readings(tmp_path / name, step):
+            np.testing.assert_array_equal(step.transform(other), expected)
