@@ -39,7 +39,7 @@ from skauc.metrics import auc
 from skauc.online import OILK, AdaOAM
 from skauc.sparse import Selection, SparseKernelAUC
 from skauc.sparse.folds import RowFold
-from skauc.sparse.plan import Parameters
+from skauc.sparse.parameters import Parameters
 
 # With more rows, a float64 kernel matrix is too large for SVC.
 _MOST_MATRIX_ROWS = 8_000

@@ -16,9 +16,11 @@ from skauc.engines import make_engine
 from skauc.scalings import make_scaling
 from skauc.sparse.folds import RowFold
 from skauc.sparse.objective import Objective, pair_weight
+from skauc.sparse.parameters import Parameters
 from skauc.sparse.path import fit_path
-from skauc.sparse.plan import Parameters, make_plan, retraining_sizes
+from skauc.sparse.plan import make_plan
 from skauc.sparse.scoring import SMALLEST_BASIS
+from skauc.sparse.sizes import retraining_sizes
 from skauc.sparse.stages import Workspace
 from skauc.sparse.state import FitState
 

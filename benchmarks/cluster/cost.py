@@ -28,7 +28,7 @@ from skauc.engines import SizePolicy
 from skauc.engines.cluster.pool import FAN_IN
 from skauc.engines.cluster.reading import BLOCKS_PER_THREAD
 from skauc.engines.tables import N_PLACES
-from skauc.sparse.plan import retraining_sizes
+from skauc.sparse.sizes import retraining_sizes
 
 N_CANDIDATES = 100
 N_FEATURES = 20

@@ -21,8 +21,9 @@ from skauc.sparse import last_fits
 from skauc.sparse.averaging import N_NEAR, average_of, averaged_path, joined_path, shares
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
+from skauc.sparse.parameters import Parameters
 from skauc.sparse.path import fit_path
-from skauc.sparse.plan import Parameters, make_plan
+from skauc.sparse.plan import make_plan
 from skauc.sparse.scores import DECAY, LEAST_WEIGHT, Scores, fading_weights
 from skauc.sparse.scoring import Tested as Found
 from skauc.sparse.scoring import no_others

@@ -10,7 +10,7 @@ from skauc import SparseKernelAUCCV
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
 from skauc.sparse.budget import MOST_BYTES, affordable, cost_of
-from skauc.sparse.plan import Parameters
+from skauc.sparse.parameters import Parameters
 from skauc.sparse.settings import SearchGrid, Setting
 
 PLAIN = Setting(None, 0.1, False, 0, 1.0, 64)

@@ -11,7 +11,9 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import FeatureMap
 from skauc.sparse.linear_term import MOST_LINEAR
-from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
+from skauc.sparse.parameters import Parameters
+from skauc.sparse.plan import make_plan
+from skauc.sparse.sizes import refined_sizes, retraining_sizes
 from skauc.sparse.stages import Finish, MoveTo, Pursue, Refine, SetC
 
 # Schedules

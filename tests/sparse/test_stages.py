@@ -12,8 +12,9 @@ from toys import KERNEL, make_toy, those
 
 from skauc.engines import make_engine
 from skauc.exceptions import FitInterruptedError
+from skauc.sparse.parameters import Parameters, Selection
 from skauc.sparse.path import fit_path
-from skauc.sparse.plan import Parameters, Selection, make_plan
+from skauc.sparse.plan import make_plan
 
 C = 10.0
 

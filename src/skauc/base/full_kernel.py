@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from skauc.base.classifier import RankingClassifier
 from skauc.exceptions import InvalidParameterError
@@ -33,7 +33,7 @@ class FullKernelClassifier(RankingClassifier):
         check_positive("cache_size", self.cache_size, "It is in megabytes; 4000 is a good choice.")
         check_n_jobs(self.n_jobs)
 
-    def _make_kernel(self, rows) -> Kernel:
+    def _make_kernel(self, rows: Any) -> Kernel:
         """Build the kernel for weighted rows, after their features are named."""
         return make_kernel(
             self.kernel,

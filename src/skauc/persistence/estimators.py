@@ -146,7 +146,7 @@ def encode_estimator(
     return {**header, **learnt}
 
 
-def encode_parameters(estimator) -> dict[str, Any]:
+def encode_parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters without those that JSON cannot hold, such as a ``RandomState``."""
     arrays: Arrays = {}
     encoder = Encoder(arrays)
@@ -160,7 +160,7 @@ def encode_parameters(estimator) -> dict[str, Any]:
     return encoded
 
 
-def _learnt(estimator, history: bool) -> tuple[dict[str, Any], Arrays]:
+def _learnt(estimator: Any, history: bool) -> tuple[dict[str, Any], Arrays]:
     """Return what the estimator scores by, and what it continues to learn with."""
     if hasattr(estimator, "_state"):
         from skauc.persistence.learners import state_to_arrays
@@ -179,7 +179,7 @@ def _learnt(estimator, history: bool) -> tuple[dict[str, Any], Arrays]:
     return {"model": header, "path": records_to_json(records)}, arrays
 
 
-def _derived(estimator) -> set[str]:
+def _derived(estimator: Any) -> set[str]:
     """Return the attributes that follow from what was learnt and need not be stored."""
     if hasattr(estimator, "_state"):
         # They follow from the parameters, too, which may have been set after the fit.
@@ -224,7 +224,7 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
     return estimator
 
 
-def _with_parameters(kind: type, parameters: Any):
+def _with_parameters(kind: type, parameters: Any) -> Any:
     """Return an unfitted estimator with the parameters that it has in this version."""
     require(isinstance(parameters, dict), "its parameters are")
     known = kind().get_params(deep=False).keys()
@@ -232,7 +232,7 @@ def _with_parameters(kind: type, parameters: Any):
     return kind(**{**values, **{name: None for name in RESET if name in known}})
 
 
-def _best(estimator, parameters: Any):
+def _best(estimator: Any, parameters: Any) -> Any:
     """Return the chosen estimator of a search, which shares its fitted attributes."""
     best = _with_parameters(estimator_class("SparseKernelAUC"), parameters)
     own = fitted_attributes(estimator)
@@ -264,7 +264,7 @@ def _check_names(attributes: Any) -> None:
         require(is_name and not name.startswith("_"), "the names of its attributes are")
 
 
-def _relearnt(estimator, header: dict, arrays: Arrays, n_features: int) -> dict[str, Any]:
+def _relearnt(estimator: Any, header: dict, arrays: Arrays, n_features: int) -> dict[str, Any]:
     """Return the attributes that follow from what was learnt."""
     if "model" not in header:
         from skauc.persistence.learners import state_from_arrays
@@ -285,7 +285,7 @@ def _relearnt(estimator, header: dict, arrays: Arrays, n_features: int) -> dict[
     return path_attributes(by_size, records, max(by_size))
 
 
-def _check_stored_again(estimator, derived: dict, attributes: dict) -> None:
+def _check_stored_again(estimator: Any, derived: dict, attributes: dict) -> None:
     """Refuse an attribute that was stored, can be derived, and has another type than derived."""
     twice = derived.keys() & attributes.keys()
     if "_state" not in derived:

@@ -232,7 +232,7 @@ def _count_plain(value: Any, depth: int) -> int | None:
     return total
 
 
-def _import_skops():
+def _import_skops() -> Any:
     not_needed = [] if "skops.io" in sys.modules else _ADAPTERS
     try:
         with warnings.catch_warnings(), _without(not_needed):

@@ -64,12 +64,12 @@ def state_from_arrays(learner: str, packed: Arrays, n_features: int) -> NamedTup
     return _made(matching[0], fields)
 
 
-def _field_names(kind) -> set[str]:
+def _field_names(kind: Any) -> set[str]:
     names = set(kind._fields)
     return (names - {"buffers"}) | set(Buffers._fields) if "buffers" in names else names
 
 
-def _made(kind, fields: dict[str, Any]) -> NamedTuple:
+def _made(kind: Any, fields: dict[str, Any]) -> NamedTuple:
     if "buffers" in kind._fields:
         fields = {**fields, "buffers": _made(Buffers, fields)}
     return kind(*(fields[name] for name in kind._fields))

@@ -74,7 +74,7 @@ def _is_column(column: Any) -> bool:
     return is_named and isinstance(column.get("form"), str | None)
 
 
-def final_estimator(model: Any):
+def final_estimator(model: Any) -> Any:
     """Return the estimator of skauc at the end of a pipeline or inside of wrappers."""
     for layer in layers_of(model):
         if is_own(layer):

@@ -2,7 +2,7 @@
 
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.estimator_cv import SparseKernelAUCCV
-from skauc.sparse.plan import Selection
+from skauc.sparse.parameters import Selection
 from skauc.sparse.warming import warm_up
 
 __all__ = ["Selection", "SparseKernelAUC", "SparseKernelAUCCV", "warm_up"]

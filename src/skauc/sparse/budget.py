@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
 from skauc.sparse.linear_term import MOST_LINEAR
-from skauc.sparse.plan import Parameters, retraining_sizes
+from skauc.sparse.parameters import Parameters
 from skauc.sparse.settings import SearchGrid, Setting
+from skauc.sparse.sizes import retraining_sizes
 
 # Most bytes, and most floating point operations (about a minute on two cores), of one fit.
 MOST_BYTES = 4 << 30

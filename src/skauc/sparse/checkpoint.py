@@ -33,7 +33,8 @@ from skauc.model_arrays import (
 )
 from skauc.shaped_rbf import ShapedRBF
 from skauc.sparse.basis import Basis
-from skauc.sparse.plan import Parameters, Plan
+from skauc.sparse.parameters import Parameters
+from skauc.sparse.plan import Plan
 from skauc.sparse.state import FitState
 
 _FORMAT = 6

@@ -29,9 +29,9 @@ from skauc.shaped_rbf import ShapedRBF, as_shaped
 from skauc.solvers.lbfgs import Descent
 from skauc.solvers.triangular import cholesky_factor, solve_factored, solve_lower
 from skauc.sparse.forward import select_forward
-from skauc.sparse.plan import retraining_sizes
 from skauc.sparse.sampling import hold_out_none
 from skauc.sparse.shapes import SCALE_BOUNDS, Shape
+from skauc.sparse.sizes import retraining_sizes
 
 # Points on which models are compared: at most these rows, and others if there are fewer rows.
 MOST_COMPARED = 8_000

@@ -15,9 +15,10 @@ from skauc.data.training import TrainingData
 from skauc.engines import ENGINES, make_engine, read_training
 from skauc.exceptions import FewCentresWarning, FitInterruptedError
 from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
+from skauc.sparse.parameters import Parameters
 from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, make_plan
+from skauc.sparse.plan import make_plan
 from skauc.sparse.progress import FitLog
 from skauc.sparse.state import Path
 from skauc.validation import check_choice, check_n_jobs, check_verbose

@@ -25,8 +25,8 @@ from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
 from skauc.sparse.grid import EFFORTS, are_here, check_search, is_auto, search_grid
 from skauc.sparse.last_fits import LastFit, LastFits
+from skauc.sparse.parameters import Parameters, as_selection
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import Parameters, as_selection
 from skauc.sparse.progress import SearchLog
 from skauc.sparse.scoring import make_metric
 from skauc.sparse.search import (

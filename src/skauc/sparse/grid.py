@@ -18,7 +18,7 @@ from skauc.kernels import check_gamma, resolve_gammas
 from skauc.scalings import SCREENED
 from skauc.sparse.budget import affordable
 from skauc.sparse.decision import SIZES
-from skauc.sparse.plan import SHAPES, Parameters, as_selection, n_steps
+from skauc.sparse.parameters import SHAPES, Parameters, as_selection, n_steps
 from skauc.sparse.search import is_few
 from skauc.sparse.settings import SearchGrid, Setting
 from skauc.support import quiet_overflow

@@ -21,9 +21,11 @@ from skauc.metrics.partial_area import check_corner, partial_auc_of
 from skauc.metrics.sorted_scores import sort_scores
 from skauc.model import scores_of_models
 from skauc.sparse.folds import Fold
+from skauc.sparse.parameters import Parameters
 from skauc.sparse.path import fit_path
-from skauc.sparse.plan import Parameters, make_plan, refined_sizes, retraining_sizes
+from skauc.sparse.plan import make_plan
 from skauc.sparse.settings import Setting
+from skauc.sparse.sizes import refined_sizes, retraining_sizes
 from skauc.sparse.stages import TryCs
 from skauc.sparse.state import Path
 

@@ -38,7 +38,7 @@ from skauc.data.sampling import class_weights
 from skauc.data.training import TrainingData
 from skauc.feature_map import FeatureMap
 from skauc.sparse.folds import Fold, RowFold, n_repeats
-from skauc.sparse.plan import Parameters
+from skauc.sparse.parameters import Parameters
 from skauc.sparse.scores import NO_SCORES, Scores, best_mean, fading_weights
 from skauc.sparse.scoring import SMALLEST_BASIS, Job, Metric, Tested, score_job
 from skauc.sparse.settings import Factors, SearchGrid, Setting
