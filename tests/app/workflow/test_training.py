@@ -114,6 +114,49 @@ def test_groups_are_in_one_part(monkeypatch):
     assert fitted[0] is parts.train.groups
 
 
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.4, 0.6, 0.9])
+def test_the_share_of_whole_groups_is_the_one_asked_for(share):
+    table = messy_table(600)
+    parts = split_off_test(replace(table, groups=np.arange(600) // 5), share, seed=0)
+    assert not set(parts.test.groups) & set(parts.train.groups)
+    for part, expected in ((parts.test, share), (parts.train, 1 - share)):
+        assert part.y.sum() == pytest.approx(expected * table.y.sum(), abs=2)
+        assert len(part.y) == pytest.approx(expected * 600, abs=10)
+
+
+@pytest.mark.parametrize("n_groups", [3, 4])
+def test_few_groups_are_enough(n_groups):
+    table = replace(messy_table(300), groups=np.arange(300) % n_groups)
+    parts = split_off_test(table, 0.2, seed=0)
+    assert len(set(parts.test.groups)) == 1
+    trained = train_model(parts.train, QUICK)
+    assert trained.model.estimator_[-1].n_splits_ == n_groups - 1
+
+
+def test_groups_that_cannot_be_split():
+    table = messy_table(300)
+    with pytest.raises(InvalidDataError, match="All rows are of one group"):
+        split_off_test(replace(table, groups=np.zeros(300)), 0.2, seed=0)
+    with pytest.raises(
+        InvalidDataError, match=r"groups of the training rows \(1\) cannot be split"
+    ):
+        train_model(replace(table, groups=np.zeros(300)), QUICK)
+    with pytest.raises(InvalidDataError, match=r"The (test|training) rows lack one of the classes"):
+        split_off_test(replace(table, groups=table.y.astype(int)), 0.2, seed=0)
+    with pytest.raises(
+        InvalidDataError, match=r"groups of the training rows \(2\) cannot be split"
+    ):
+        train_model(replace(table, groups=table.y.astype(int)), QUICK)
+
+
+def test_a_group_without_positive_rows_shares_a_fold():
+    """There are fewer folds than groups then."""
+    table = messy_table(300)
+    groups = np.where(table.y, np.arange(300) % 2, np.arange(300) % 3)
+    trained = train_model(replace(table, groups=groups), QUICK)
+    assert trained.model.estimator_[-1].n_splits_ == 2
+
+
 def test_a_split_by_time_that_cannot_be_made():
     table = messy_table(60)
     with pytest.raises(InvalidDataError, match="All rows have the same time"):

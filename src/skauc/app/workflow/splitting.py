@@ -13,6 +13,8 @@ from skauc.exceptions import InvalidDataError
 # A class needs at least this many rows for a test.
 FEWEST_TO_TEST = 10
 N_FOLDS = 5
+# Random orders of the groups, of which the best one gives the test rows.
+_N_ORDERS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +59,40 @@ def split_off_test(table: LabelledTable, share: float, seed: int) -> TableParts:
 
 
 def _test_rows(table: LabelledTable, share: float, seed: int) -> np.ndarray:
-    rows, is_test = np.arange(len(table.y)), np.zeros(len(table.y), dtype=bool)
     if table.times is not None:
         return table.times > _latest_training_time(table.times, share)
     if table.groups is not None:
-        folds = StratifiedGroupKFold(max(round(1 / share), 2), shuffle=True, random_state=seed)
-        test = next(iter(folds.split(rows, table.y, table.groups)))[1]
-    else:
-        test = train_test_split(rows, test_size=share, stratify=table.y, random_state=seed)[1]
+        return _is_in_test_groups(table, share, seed)
+    rows, is_test = np.arange(len(table.y)), np.zeros(len(table.y), dtype=bool)
+    test = train_test_split(rows, test_size=share, stratify=table.y, random_state=seed)[1]
     is_test[test] = True
     return is_test
+
+
+def _is_in_test_groups(table: LabelledTable, share: float, seed: int) -> np.ndarray:
+    """Return which rows are of test groups.
+
+    The first groups of several random orders are tried. Those are taken whose shares of both
+    classes are nearest to ``share``.
+    """
+    assert table.groups is not None
+    distinct, codes = np.unique(table.groups, return_inverse=True)
+    if len(distinct) < 2:
+        raise InvalidDataError(
+            "All rows are of one group, so no other group can be set aside. Choose another column "
+            "for --group, or leave it out."
+        )
+    counts = np.array([np.bincount(codes, is_counted) for is_counted in (table.y, ~table.y)])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(seed)
+    least, chosen = np.inf, distinct[:0]
+    for _ in range(_N_ORDERS):
+        order = rng.permutation(len(distinct))
+        errors = np.abs(np.cumsum(shares[:, order[:-1]], axis=1) - share).sum(axis=0)
+        best = int(np.argmin(errors))
+        if errors[best] < least:
+            least, chosen = errors[best], order[: best + 1]
+    return np.isin(codes, chosen)
 
 
 def _latest_training_time(times: np.ndarray, share: float) -> float:
@@ -92,12 +118,37 @@ def folds_in_time(table: LabelledTable) -> list[tuple[np.ndarray, np.ndarray]]:
         folds = [
             (order[train], order[test]) for train, test in TimeSeriesSplit(n_folds).split(order)
         ]
-        if all(len(np.unique(table.y[part])) == 2 for fold in folds for part in fold):
+        if _have_both_classes(folds, table.y):
             return folds
     raise InvalidDataError(
         "The rows cannot be split by time so that both classes are in every part. Use more rows, "
         "or leave out --time."
     )
+
+
+def folds_of_groups(
+    table: LabelledTable, n_most: int, seed: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return folds that keep the rows of a group together.
+
+    There are up to ``n_most``, and at least two, so that each has both classes in both parts.
+    """
+    assert table.groups is not None
+    n_groups = len(np.unique(table.groups))
+    n_fewest = int(min(np.count_nonzero(table.y), np.count_nonzero(~table.y)))
+    for n_folds in range(min(n_most, n_groups, n_fewest), 1, -1):
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        folds = list(splitter.split(table.y, table.y, table.groups))
+        if _have_both_classes(folds, table.y):
+            return folds
+    raise InvalidDataError(
+        f"The groups of the training rows ({n_groups}) cannot be split into folds so that both "
+        "classes are in every part. Use more groups, or leave out --group."
+    )
+
+
+def _have_both_classes(folds: list[tuple[np.ndarray, np.ndarray]], y: np.ndarray) -> bool:
+    return all(len(np.unique(y[part])) == 2 for fold in folds for part in fold)
 
 
 def take_rows(table: LabelledTable, rows: np.ndarray) -> LabelledTable:

@@ -18,9 +18,15 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
 from skauc.app.tables import LabelledTable
-from skauc.app.workflow.splitting import FEWEST_TO_TEST, folds_in_time, take_rows
+from skauc.app.workflow.splitting import (
+    FEWEST_TO_TEST,
+    folds_in_time,
+    folds_of_groups,
+    take_rows,
+)
 from skauc.preprocessing import TablePreprocessor
 from skauc.sparse import SparseKernelAUCCV
+from skauc.sparse.grid import EFFORTS
 
 Watch = Callable[..., AbstractContextManager]
 
@@ -160,7 +166,7 @@ def train_model(
         time_limit=recipe.time_limit,
         max_fpr=recipe.max_fpr,
         min_tpr=recipe.min_tpr,
-        cv=None if table.times is None else folds_in_time(table),
+        cv=_folds(table, recipe),
         engine=recipe.engine,
         n_jobs=recipe.n_jobs,
         random_state=recipe.seed,
@@ -179,6 +185,15 @@ def train_model(
     ranker = search.set_callbacks().set_params(cv=None)
     pipeline = Pipeline([("table", preprocessor), ("ranker", ranker)])
     return Trained(_with_threshold(pipeline, table), notes, is_interrupted)
+
+
+def _folds(table: LabelledTable, recipe: Recipe) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """Return the folds of rows that are not exchangeable, None for those of other rows."""
+    if table.times is not None:
+        return folds_in_time(table)
+    if table.groups is not None:
+        return folds_of_groups(table, EFFORTS[recipe.effort].n_folds, recipe.seed)
+    return None
 
 
 def _with_threshold(pipeline: Pipeline, table: LabelledTable) -> FixedThresholdClassifier:
