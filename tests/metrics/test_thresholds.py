@@ -1,5 +1,7 @@
 """Counts at every threshold, against scikit-learn's confusion matrix and exhaustive search."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,16 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import confusion_matrix, roc_curve
 
-from skauc.metrics import operating_points
+from skauc.metrics import (
+    auc_interval,
+    average_precision_interval,
+    cross_fitted_probabilities,
+    operating_points,
+    partial_auc_interval,
+    precision_at_k,
+    recall_at_k,
+    score_histogram,
+)
 from skauc.metrics.thresholds import shortest_decimals
 
 
@@ -127,3 +138,37 @@ def test_entries_for_a_recall_a_precision_and_a_cost():
 def test_no_entry_for_a_precision_that_is_not_reached():
     points = operating_points(np.array([2.0, 1.0]), np.array([False, True]), np.ones(2))
     assert points.at_precision(0.9) is None
+
+
+GREATEST = np.finfo(float).max
+HUGE = {
+    "both signs": np.linspace(-1, 1, 12) * 1.7e308,
+    "one sign": np.linspace(0.9, 1, 12) * 1.7e308,
+    "the greatest": np.array([-GREATEST, GREATEST] * 6),
+    "constant": np.full(12, GREATEST),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", HUGE)
+def test_huge_scores_do_not_overflow(name):
+    scores, positive = HUGE[name], np.arange(12) % 3 == 0
+    ranks = np.unique(scores, return_inverse=True)[1].astype(float)
+    points = operating_points(scores, positive, np.ones(12))
+    expected = operating_points(ranks, positive, np.ones(12))
+    assert_array_equal(points.true_positives, expected.true_positives)
+    flagged = [np.count_nonzero(scores >= threshold) for threshold in points.thresholds]
+    assert_array_equal(flagged, points.true_positives + points.false_positives)
+    assert np.isfinite(points.thresholds[1:]).all()
+    for metric in (precision_at_k, recall_at_k):
+        assert metric(positive, scores, 5) == metric(positive, ranks, 5)
+    partial_interval = partial(partial_auc_interval, max_fpr=0.3)
+    for interval in (auc_interval, average_precision_interval, partial_interval):
+        assert interval(positive, scores) == interval(positive, ranks)
+    histogram = score_histogram(scores, positive, np.ones(12))
+    assert np.isfinite(histogram.edges).all()
+    assert (histogram.positives.sum(), histogram.negatives.sum()) == pytest.approx((1, 1))
+    assert_allclose(
+        cross_fitted_probabilities(scores, positive, np.ones(12)),
+        cross_fitted_probabilities(scores / GREATEST, positive, np.ones(12)),
+    )

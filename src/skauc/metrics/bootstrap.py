@@ -16,6 +16,7 @@ from sklearn.metrics import average_precision_score
 from skauc.metrics.bands import curve_bands, draw_rates
 from skauc.metrics.partial_area import area_in_corner, check_corner, partial_auc, standardized
 from skauc.metrics.thresholds import operating_points
+from skauc.support import quiet_overflow
 from skauc.validation import check_fraction, check_integer, check_scored
 
 
@@ -151,7 +152,8 @@ def average_precision_interval(
     """
     level = _check_draws(confidence_level, n_draws)
     scores, positive, weights = check_scored(y_true, y_score, sample_weight, pos_label)
-    value = float(average_precision_score(positive, scores, sample_weight=weights))
+    with quiet_overflow():
+        value = float(average_precision_score(positive, scores, sample_weight=weights))
     bands = curve_bands(
         operating_points(scores, positive, weights),
         confidence_level=level,

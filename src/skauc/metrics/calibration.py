@@ -79,6 +79,7 @@ def cross_fitted_probabilities(
     n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
     if n_fewest < 2:
         return None
+    scores = scores / (np.abs(scores).max() or 1.0)  # squares of huge scores would overflow
     spread = np.std(scores)
     standardised = ((scores - np.mean(scores)) / (spread if spread > 0 else 1.0))[:, None]
     weights = weights / np.mean(weights)

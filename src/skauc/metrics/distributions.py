@@ -29,13 +29,14 @@ def score_histogram(
     if n_bins is None:
         n_fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
         n_bins = int(np.clip(2 * np.sqrt(n_fewest), 12, 48))
+    # Differences of quarters do not overflow.
     quantiles = [
-        np.quantile(scores[side], [_BEYOND, 1 - _BEYOND]) for side in (positive, ~positive)
+        np.quantile(scores[side] / 4, [_BEYOND, 1 - _BEYOND]) for side in (positive, ~positive)
     ]
     low, high = np.min(quantiles), np.max(quantiles)
     if low == high:
-        low, high = low - 0.5, high + 0.5
-    edges = np.linspace(low, high, n_bins + 1)
+        low, high = low - 0.125, high + 0.125
+    edges = 4 * np.linspace(low, high, n_bins + 1)
     inside = np.clip(scores, edges[0], edges[-1])
     shares = [
         np.histogram(inside[side], edges, weights=weights[side])[0] / weights[side].sum()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -144,10 +146,12 @@ def operating_points(
 
 def _separating_thresholds(distinct: np.ndarray) -> np.ndarray:
     """Return a short decimal below all scores, between any two adjacent scores and above all."""
-    margin = max(float(np.ptp(distinct)), abs(float(distinct[-1])), 1e-3) / 20
-    low = np.concatenate([[distinct[0] - margin], distinct])
-    high = np.append(distinct, distinct[-1] + margin)
-    return shortest_decimals(low, high)
+    first, last = float(distinct[0]), float(distinct[-1])  # Python floats overflow to infinity
+    margin = min(max(last - first, abs(last), 1e-3), sys.float_info.max) / 20
+    above = last + margin
+    if math.isinf(above):
+        above = math.nextafter(last, math.inf)
+    return shortest_decimals(np.append(first - margin, distinct), np.append(distinct, above))
 
 
 def shortest_decimals(low: np.ndarray, high: np.ndarray) -> np.ndarray:
