@@ -157,12 +157,12 @@ def test_a_column_may_be_all_gaps_when_transforming():
 
 
 BAD = [
-    ({"age": "abc"}, r"Column 'age' held numbers .* got 'abc' in row 0\. Correct the column"),
+    ({"age": "abc"}, r"Column 'age' held numbers .* got 'abc' in row 0, counted from 0\. Correct"),
     ({"member": "perhaps"}, r"Column 'member' held truth values .* got 'perhaps' in row 0"),
     ({"town": 3}, r"Column 'town' held text .* got .*3.* in row 0"),
     ({"born": "someday"}, r"Column 'born' held dates .* got 'someday' in row 0"),
     ({"seen": 12.5}, r"Column 'seen' held dates .* got .*12\.5.* in row 0"),
-    ({"age": np.inf}, r"Column 'age' holds inf in row 0\. Replace it by a missing"),
+    ({"age": np.inf}, r"Column 'age' holds inf in row 0, counted from 0\. Replace it by a missing"),
     ({"extra": 1}, r"has the column 'extra', which the model was fitted without"),
 ]
 
@@ -172,6 +172,17 @@ def test_another_table(columns, message):
     step = TablePreprocessor().fit(FRAME, Y)
     with pytest.raises(InvalidDataError, match=message):
         step.transform(FRAME.assign(**columns))
+
+
+def test_errors_name_the_row_of_the_table_that_rows_were_taken_from():
+    step = TablePreprocessor().fit(FRAME, Y)
+    frame = FRAME.assign(age=FRAME["age"].where(FRAME.index != 7, np.inf))
+    with pytest.raises(InvalidDataError, match=r"holds inf in row 7, counted from 0\."):
+        step.transform(frame[5:])
+    frame = FRAME.assign(member=FRAME["member"].astype(object).where(FRAME.index != 7, "perhaps"))
+    for rows, row in ((frame[5:], 7), (frame[5:].set_index(frame["id"][5:]), 2)):
+        with pytest.raises(InvalidDataError, match=rf"'perhaps' in row {row}, counted from 0"):
+            step.transform(rows)
 
 
 def test_missing_columns():

@@ -12,6 +12,7 @@ import numpy as np
 
 from skauc.exceptions import InvalidDataError
 from skauc.preprocessing.date_forms import ISO, best_date_form, find_date_form, parse_dates
+from skauc.preprocessing.names import row_number
 from skauc.preprocessing.number_forms import (
     PLAIN,
     best_number_form,
@@ -195,10 +196,10 @@ def _read_numbers(column, form: str | None) -> ColumnValues:
         _check_converted(column, np.isnan(numbers), "numeric")
     infinite = np.isinf(numbers)
     if infinite.any():
-        row = int(np.argmax(infinite))
+        place = int(np.argmax(infinite))
         raise InvalidDataError(
-            f"Column {column.name!r} holds {numbers[row]} in row {row}. Replace it by a missing "
-            "value, which is imputed."
+            f"Column {column.name!r} holds {numbers[place]} in row {row_number(column, place)}, "
+            "counted from 0. Replace it by a missing value, which is imputed."
         )
     return _all_parsed(numbers)
 
@@ -290,10 +291,13 @@ def _check_converted(column, unknown: np.ndarray, kind: str) -> None:
     wrong = unknown & column.notna().to_numpy()
     if not wrong.any():
         return
-    row = int(np.argmax(wrong))
+    place = int(np.argmax(wrong))
+    value = column.iloc[place]
     raise InvalidDataError(
         f"Column {column.name!r} held {_WORDS[kind]} when the model was fitted; got "
-        f"{column.iloc[row]!r} in row {row}. Correct the column, or fit a model to this table."
+        f"{value.item() if isinstance(value, np.generic) else value!r} in row "
+        f"{row_number(column, place)}, counted from 0. Correct the column, or fit a model to this "
+        "table."
     )
 
 

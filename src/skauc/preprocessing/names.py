@@ -1,4 +1,4 @@
-"""Column names in error messages."""
+"""Columns and rows in error messages."""
 
 from __future__ import annotations
 
@@ -38,3 +38,20 @@ def listed(values: list, most: int = 10) -> str:
 def listed_columns(names: list) -> str:
     """Return "the column" or "the columns", and up to five names."""
     return f"the column{'s' if len(names) > 1 else ''} {listed(names, 5)}"
+
+
+def row_number(column, place: int) -> int:
+    """Return the number of a row, counted from 0, in the table that a column was taken from.
+
+    An index of distinct integers without a name has these numbers, also after rows were left out.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        A column.
+    place : int
+        The place of the row in the column.
+    """
+    index = column.index
+    is_numbered = index.name is None and index.dtype.kind in "iu" and index.is_unique
+    return int(index[place]) if is_numbered else place

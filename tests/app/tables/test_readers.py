@@ -76,6 +76,14 @@ def test_pieces_make_up_the_table(tmp_path, name, chunk_rows):
     assert_same_values(whole, PEOPLE)
 
 
+@pytest.mark.parametrize("index", [["a", "b", "c"], [7, 8, 9], pd.Index([3, 2, 1], name="id")])
+def test_rows_have_numbers_whatever_the_index_of_a_parquet_file(tmp_path, index):
+    path = tmp_path / "people.parquet"
+    PEOPLE.set_axis(index).to_parquet(path)
+    assert read_table(path).index.tolist() == [0, 1, 2]
+    assert [piece.index.tolist() for piece in iterate_table(path, 2)] == [[0, 1], [2]]
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("format", ["csv", "parquet", None])
 def test_standard_input(monkeypatch, packed, format):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from skauc.app.tables import iterate_table, read_table
+from skauc.exceptions import InvalidDataError
 from skauc.preprocessing import TablePreprocessor
 
 
@@ -50,3 +51,15 @@ def test_codes_of_a_chosen_category(tmp_path, fitted):
     for name in ("t.csv", "t.parquet"):
         for other in readings(tmp_path / name, step):
             np.testing.assert_array_equal(step.transform(other), expected)
+
+
+def test_errors_name_the_row_of_the_file(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(60) % 7.0, "at": ["2024-05-01", "2024-05-02"] * 30})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    step = TablePreprocessor().fit(read_table(tmp_path / "t.csv"))
+    frame.assign(x=frame["x"].where(frame.index != 40, np.inf)).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    pieces = iterate_table(tmp_path / "t.csv", 7, kinds=step.columns_)
+    with pytest.raises(InvalidDataError, match="holds inf in row 40, counted from 0"):
+        list(map(step.transform, pieces))

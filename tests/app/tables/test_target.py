@@ -144,6 +144,24 @@ def test_rows_without_a_target_are_left_out():
     assert repr(table.labels) == "(0, 1)"
 
 
+def test_errors_name_the_row_of_the_table_although_rows_are_left_out():
+    frame = FRAME.assign(
+        y=[None, "no", "yes", "no"],
+        minus=[1.0, 1.0, 1.0, -2.0],
+        day=["2024-05-01", "2024-05-02", "2024-05-03", None],
+    )
+    with (
+        pytest.warns(UserWarning, match="first in row 1, counted from 1"),
+        pytest.raises(InvalidDataError, match=r"got -2\.0 in row 4, counted from 1\. Use"),
+    ):
+        split_target(frame, "y", weights="minus")
+    with (
+        pytest.warns(UserWarning, match="first in row 1, counted from 1"),
+        pytest.raises(InvalidDataError, match=r"cannot be read in row 4, counted from 1: nan\."),
+    ):
+        split_target(frame, "y", time="day")
+
+
 BAD = [
     ({"target": "bougt"}, InvalidParameterError, r"no column 'bougt'\. Did you mean 'Bought'\?"),
     ({"target": "zzzz"}, InvalidParameterError, r"no column 'zzzz'\. The columns are 'age', 'Bo"),

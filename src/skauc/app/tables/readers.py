@@ -86,7 +86,8 @@ def iterate_table(
     Yields
     ------
     frame : pandas.DataFrame
-        The next rows; at most ``chunk_rows``.
+        The next rows; at most ``chunk_rows``. The index has the numbers of the rows in the whole
+        table, counted from 0.
     """
     for frame, _ in iterate_with_text(path, (), chunk_rows, format=format, kinds=kinds):
         yield frame
@@ -140,6 +141,8 @@ def iterate_with_text(
     n_rows = 0
     try:
         for frame, text in _pieces(source, verbatim, chunk_rows, kinds or {}):
+            for piece in (frame, text):
+                piece.index += n_rows
             n_rows += len(frame)
             yield frame, text
     except ModuleNotFoundError as error:
@@ -209,11 +212,13 @@ def _as_frames(piece: Piece) -> tuple:
 
 
 def _as_frame(table):
-    """Return a pandas frame. Times of the day become text."""
+    """Return a pandas frame with numbered rows. Times of the day become text."""
     import pyarrow as pa
 
     for number, field in enumerate(table.schema):
         if pa.types.is_time(field.type):
             text = table.column(number).cast(pa.string())
             table = table.set_column(number, field.name, text)
-    return table.to_pandas(date_as_object=False)
+    frame = table.to_pandas(date_as_object=False)
+    frame.index = range(len(frame))  # parquet files may hold another index
+    return frame

@@ -12,7 +12,7 @@ import numpy as np
 from skauc.app.tables.labels import find_label
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.preprocessing.kinds import find_type, read_column
-from skauc.preprocessing.names import check_column_name, listed
+from skauc.preprocessing.names import check_column_name, listed, row_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,10 +217,11 @@ def _times(column) -> np.ndarray:
         )
     read = read_column(column, found)
     if read.missing.any():
-        row = int(np.argmax(read.missing))
+        place = int(np.argmax(read.missing))
         raise InvalidDataError(
-            f"The time {column.name!r} is missing or cannot be read in row {row}, "
-            f"{column.iloc[row]!r}. Remove such rows, or choose another column."
+            f"The time {column.name!r} is missing or cannot be read in row "
+            f"{row_number(column, place) + 1}, counted from 1: {column.iloc[place]!r}. Remove such "
+            "rows, or choose another column."
         )
     return read.values
 
@@ -242,9 +243,10 @@ def _check_weights(column) -> np.ndarray:
         ) from error
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
-        row = int(np.argmax(wrong))
+        place = int(np.argmax(wrong))
         raise InvalidDataError(
-            f"The weights {column.name!r} must be finite and at least 0; got {weights[row]} in "
-            f"row {row + 1}, counted from 1. Use the weight 0 for rows that should not count."
+            f"The weights {column.name!r} must be finite and at least 0; got {weights[place]} in "
+            f"row {row_number(column, place) + 1}, counted from 1. Use the weight 0 for rows that "
+            "should not count."
         )
     return weights
