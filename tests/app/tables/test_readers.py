@@ -127,6 +127,29 @@ def test_semicolons_quotes_newlines_and_a_byte_order_mark(tmp_path):
     assert frame["note"].isna().tolist() == [False, True]
 
 
+HEADERS = [
+    ('"a;b;c;d",x,y', ",", ["a;b;c;d", "x", "y"]),
+    ('x;"a, b, c";y', ";", ["x", "a, b, c", "y"]),
+    ('"a, b";"c, d, e"', ";", ["a, b", "c, d, e"]),
+    ('"a ""b;c;d""",x', ",", ['a "b;c;d"', "x"]),
+    ('"of three, or\nmore\nlines, or so";x', ";", ["of three, or\nmore\nlines, or so", "x"]),
+    ('disk 3",b,c', ",", ['disk 3"', "b", "c"]),
+    ("x\ty\tz", "\t", ["x", "y", "z"]),
+    ("x|a.b", "|", ["x", "a.b"]),
+    ('"only, one"', ",", ["only, one"]),
+]
+
+
+@pytest.mark.parametrize(("header", "delimiter", "names"), HEADERS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_delimiters_in_quotes_are_part_of_a_name(tmp_path, header, delimiter, names, end):
+    row = delimiter.join(map(str, range(len(names))))
+    path = write(tmp_path / "t.csv", header + end + row + end)
+    for frame in (read_table(path), next(iterate_table(path))):
+        assert frame.columns.tolist() == names
+        assert frame.iloc[0].tolist() == list(range(len(names)))
+
+
 def test_a_column_without_a_name_is_called_by_its_place(tmp_path):
     path = tmp_path / "from_r.csv"
     path.write_text('"","of two\nlines"\n"1",5\n"2",6\n')

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from skauc.app.tables.sources import Source
 from skauc.app.tables.verbatim import Piece, parsed_or_text
@@ -24,6 +24,10 @@ _MISSING += ["nan", "null", "?"]
 _LARGEST_BLOCK = 1 << 30
 _STREAM_BLOCK = 1 << 24
 _WRONG_TYPE = re.compile(r"In CSV column #(\d+): .*conversion error to (\S+): .*value '(.*)'")
+# A quoted name at the beginning of a line or after a delimiter.
+_QUOTED = re.compile(r'(^|[,;\t|])"(?:[^"]|"")*"', re.MULTILINE)
+# The names of a header may have line breaks. The delimiter is found in so many lines.
+_MOST_HEADER_LINES = 100
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 
 
@@ -189,11 +193,12 @@ def _read_header(source: Source) -> _Header:
     """Return the names of the columns, or raise an error that says what is wrong with them."""
     try:
         with source.open() as file:
-            lines = (line.decode("utf-8-sig") for line in file if line.strip())
-            first = next(lines, "")
-            delimiter = max(_DELIMITERS[source.format], key=first.count)
+            lines = (line for line in file if line.strip())
+            first = list(islice(lines, _MOST_HEADER_LINES))
+            delimiter = _find_delimiter(b"".join(first), _DELIMITERS[source.format])
             # A quoted name may continue in the next line.
-            names = next(csv.reader(chain([first], lines), delimiter=delimiter))
+            decoded = (line.decode("utf-8-sig") for line in chain(first, lines))
+            names = next(csv.reader(decoded, delimiter=delimiter), [])
     except UnicodeDecodeError as error:
         raise _not_utf8(source, 1) from error
     except csv.Error as error:
@@ -208,6 +213,12 @@ def _read_header(source: Source) -> _Header:
                 f"{source.name} has more than one column {called}. Rename one of them."
             )
     return found
+
+
+def _find_delimiter(beginning: bytes, delimiters: str) -> str:
+    """Return the most frequent delimiter in the header, apart from those in quoted names."""
+    unquoted = _QUOTED.sub(r"\1", beginning.decode("utf-8-sig", "replace"))
+    return max(delimiters, key=unquoted.split("\n")[0].count)
 
 
 def _guarded(source: Source, action, header: _Header | None = None):
