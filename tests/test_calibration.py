@@ -8,6 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
+from skauc import SparseKernelAUCCV
 from skauc.base.calibration import (
     ENOUGH_FOR_ISOTONIC,
     IsotonicCalibration,
@@ -70,6 +71,25 @@ def test_few_rows_of_a_class_get_the_logistic_function():
     # The unit of the weights does not matter if it is small, and rows of weight 0 do not count.
     smaller = calibrate(scores[rows], positive[rows], weights[rows] / 1000)
     assert_allclose([smaller.a_, smaller.b_], [found.a_, found.b_])
+
+
+@pytest.mark.parametrize("n_rows", [400, 10_000])
+@pytest.mark.parametrize("unit", [1e-290, 1e-200, 1e200])
+def test_the_unit_of_the_scores_does_not_matter(n_rows, unit):
+    scores, positive, weights = scored_rows(n_rows)
+    found = calibrate(scores, positive, weights).predict(scores)
+    again = calibrate(unit * scores, positive, weights).predict(unit * scores)
+    assert_allclose(again, found, rtol=1e-6)
+
+
+def test_tiny_weights_give_probabilities():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + 0.5 * rng.normal(size=300) > 1
+    search = SparseKernelAUCCV(n_basis=4, effort="quick", random_state=0)
+    search.fit(X, y, sample_weight=np.full(300, 1e-100))
+    probabilities = search.predict_proba(X)[:, 1]
+    assert log_loss(y, probabilities) < 0.8 * log_loss(y, np.full(300, y.mean()))
 
 
 def test_scores_that_do_not_rank_get_the_share_of_positives_in_their_order():

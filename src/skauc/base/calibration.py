@@ -18,6 +18,8 @@ ENOUGH_FOR_ISOTONIC = 1_000
 # The smallest slope of log-odds per standard deviation of the scores. Scores that do not rank get
 # nearly constant probabilities in the same order.
 _LEAST_SLOPE = 1e-3
+# Scores of a smaller spread count as equal, because the slope would overflow.
+_LEAST_SPREAD = 1e-300
 # Shares of extreme weights may round to 0 or 1.
 _RAREST = 1e-15
 
@@ -90,12 +92,14 @@ def fit_logistic(
 ) -> LogisticCalibration:
     """Return Platt's function, with his targets instead of 0 and 1 and a slope that increases."""
     mean = np.average(scores, weights=counts)
-    spread = np.sqrt(np.average((scores - mean) ** 2, weights=counts))
+    distances = scores - mean
+    farthest = np.abs(distances).max() or 1.0  # squares of tiny distances would be 0
+    spread = farthest * np.sqrt(np.average((distances / farthest) ** 2, weights=counts))
     negatives, positives = (counts[side].sum() for side in (~positive, positive))
     targets = np.where(positive, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-    if not spread > 0:
+    if not spread > _LEAST_SPREAD:
         return LogisticCalibration(0.0, -_log_odds(np.average(targets, weights=counts)))
-    slope, offset = _logistic_regression((scores - mean) / spread, targets, counts)
+    slope, offset = _logistic_regression(distances / spread, targets, counts)
     if slope < _LEAST_SLOPE:
         slope, offset = _LEAST_SLOPE, _log_odds(np.average(targets, weights=counts))
     slope /= spread
@@ -138,7 +142,7 @@ def fit_isotonic(
     levels = np.maximum.accumulate((sums_y + 0.5) / (total + 1.0))
     middles = sums_x / total
     kept = np.append(True, (np.diff(levels) > 0) & (np.diff(middles) > 0))
-    span = max(x[-1] - x[0], 1.0)
+    span = (x[-1] - x[0]) or 1.0
     return IsotonicCalibration(
         np.concatenate(([x[0] - span], middles[kept], [x[-1] + span])),
         np.concatenate(([0.0], levels[kept], [1.0])),

@@ -31,6 +31,8 @@ from skauc.sparse.state import Path
 
 # Smaller models are not offered.
 SMALLEST_BASIS = 4
+# Magnitudes of scores that single precision holds.
+_LEAST_SINGLE, _MOST_SINGLE = 1e-30, 1e30
 
 # Takes the scores of rows, whether they are positive, and their weights. Higher is better.
 Metric: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
@@ -120,12 +122,18 @@ def score_job(
     def tested(C: float | None) -> Tested:
         assert C is not None  # only an average has none
         own = next(scores)
-        return Tested(metric(own, test.positive, test.weights), own.astype(np.float32), C)
+        return Tested(metric(own, test.positive, test.weights), _shortened(own), C)
 
     found = {record.n_basis: tested(record.C) for record in records}
     found[last] = replace(found[last], by_c={C: tested(C) for C in path.by_c})
     found |= {size: found[last] for size in sizes if size > last}
     return {replace(setting, n_basis=size): tested for size, tested in found.items()}
+
+
+def _shortened(scores: np.ndarray) -> np.ndarray:
+    """Return scores in single precision, unless they are beyond its range."""
+    is_short = _LEAST_SINGLE < np.abs(scores).max(initial=0.0) < _MOST_SINGLE
+    return scores.astype(np.float32) if is_short else scores
 
 
 def _scored_sizes(setting: Setting, retrain: str) -> list[int]:
