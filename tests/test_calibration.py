@@ -82,6 +82,12 @@ def test_the_unit_of_the_scores_does_not_matter(n_rows, unit):
     assert_allclose(again, found, rtol=1e-6)
 
 
+@pytest.mark.parametrize("n_rows", [400, 10_000])
+def test_far_scores_have_the_probabilities_0_and_1(n_rows):
+    calibrator = calibrate(*scored_rows(n_rows))
+    assert_allclose(calibrator.predict(np.array([-1e6, -1e5, 1e5, 1e6])), [0, 0, 1, 1])
+
+
 def test_tiny_weights_give_probabilities():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

@@ -364,9 +364,10 @@ class SparseKernelAUCCV(PathClassifier):
     def predict_proba(self, X: Any) -> LazyArray:
         """Return the probabilities of both classes.
 
-        The probability rises with the score, so that both rank rows alike. It is calibrated on the
-        scores of the test rows of the folds, by models of the other folds. A score of 0 has a
-        probability of 0.5.
+        The probability rises with the score. It is calibrated on the scores of the test rows of the
+        folds, by models of the other folds. A score of 0 has a probability of 0.5. Scores far
+        beyond those of the test rows all have the probability 0 or 1, so use `decision_function` to
+        rank rows.
 
         Parameters
         ----------
