@@ -7,6 +7,7 @@ import tracemalloc
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,6 +208,15 @@ def test_memory_mapped_arrays(tmp_path):
     model = AdaOAM()
     list(prequential_auc(model, array_chunks(rows, y, 100)))
     assert_array_equal(model.coef_, AdaOAM().partial_fit(X, y, [0, 1]).coef_)
+
+
+@pytest.mark.parametrize("convert", [list, lambda part: part.tolist(), pd.DataFrame])
+def test_chunks_of_any_rows(convert):
+    labels = y if convert is pd.DataFrame else convert(y)
+    chunks = list(array_chunks(convert(X), labels, 300))
+    assert [len(rows) for rows, _ in chunks] == [300, 300, 300, 100]
+    assert_array_equal(np.concatenate([rows for rows, _ in chunks]), X)
+    assert_array_equal(np.concatenate([part for _, part in chunks]), y)
 
 
 def test_chunks_of_bad_arrays():

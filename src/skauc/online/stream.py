@@ -207,7 +207,7 @@ def array_chunks(X, y, chunk_rows: int = 10_000) -> Iterator[tuple]:
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Rows. Anything that can be sliced, such as ``numpy.load(path, mmap_mode="r")``.
+        Rows, for instance ``numpy.load(path, mmap_mode="r")``.
     y : array-like of shape (n_samples,)
         Labels.
     chunk_rows : int, default=10_000
@@ -218,6 +218,7 @@ def array_chunks(X, y, chunk_rows: int = 10_000) -> Iterator[tuple]:
     X, y : the next rows and their labels
     """
     check_integer("chunk_rows", chunk_rows, 1, "10,000 is a good choice.")
+    X, y = (part if hasattr(part, "shape") else np.asarray(part) for part in (X, y))
     n_rows = X.shape[0]
     if len(y) != n_rows:
         raise InvalidDataError(f"`X` and `y` must have the same length; got {n_rows} and {len(y)}.")
