@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skauc import SparseKernelAUC, TablePreprocessor
+from skauc.exceptions import InvalidDataError
 from skauc.explain import partial_dependence, shapley_values
 from skauc.metrics import auc
 from skauc.report import make_report_content, render_report
@@ -87,6 +88,20 @@ def test_far_rows_and_prototypes(made):
         row.values[content.prototypes.columns.index("group")] for row in content.prototypes.centres
     }
     assert groups <= {"north", "south"}
+
+
+def test_rows_have_the_numbers_of_their_table(made):
+    model, test, y, content = made
+    numbers = 3 * np.arange(len(test)) + 5
+    train = {"X_train": test.drop(index=7), "y_train": np.delete(y, 7)}
+    named = make_report_content(model, test, y, **train, row_numbers=numbers)
+    for row, plain in zip(named.explained.rows, content.explained.rows, strict=True):
+        assert row.number == numbers[plain.number - 1]
+    assert named.lookup.numbers == tuple(numbers)
+    assert content.lookup.numbers == tuple(range(1, len(test) + 1))
+    assert named.far.rows[0][0] == numbers[7]
+    with pytest.raises(InvalidDataError, match=r"one number per test row, shape \(600,\)"):
+        make_report_content(model, test, y, row_numbers=[1, 2])
 
 
 def test_other_models_have_no_explanations_and_pages_are_rendered(made):

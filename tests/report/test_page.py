@@ -137,6 +137,19 @@ def test_it_tells_the_probability_that_predict_takes(browser, tumours, tmp_path)
     assert browser.get_log("browser") == []
 
 
+def test_rows_are_found_by_the_numbers_of_their_table(browser, tumours, tmp_path):
+    numbers = 2 * np.arange(len(tumours.y_test)) + 11
+    show(browser, make_report(tmp_path / "r.html", *tumours.test, row_numbers=numbers))
+    page = Opened(browser, tumours.y_test == "malignant", None)
+    assert page.text("row-explained").startswith("Row 11, label")
+    page.type("row-number", 15)
+    label = tumours.y_test[2]
+    assert page.text("row-explained").startswith(f"Row 15, label “{label}”")
+    page.type("row-number", 16)
+    assert page.text("row-explained") == "There is no row 16 here. The next one is row 17."
+    assert browser.get_log("browser") == []
+
+
 def test_the_keyboard_moves_the_slider_and_every_number_follows(page):
     slider = page.browser.find_element(By.ID, "slider")
     seen = {page.text("threshold")}

@@ -98,6 +98,7 @@ def make_report_content(
     X_train=None,
     y_train=None,
     sample_weight=None,
+    row_numbers=None,
     costs=None,
     labels=None,
     title=None,
@@ -124,6 +125,9 @@ def make_report_content(
         has no inverse.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each test row.
+    row_numbers : array-like of shape (n_samples,), default=None
+        Number of each test row in the table that it comes from, by which the report names the row.
+        If None, the test rows are counted from 1.
     costs : tuple of two floats, default=None
         Initial costs of a false alarm and of a miss. If None, a false alarm costs 1 and a miss
         costs the number of negative rows per positive row.
@@ -160,7 +164,7 @@ def make_report_content(
             f"A report needs a model of two classes; this one has {len(model.classes_)}: "
             f"{model.classes_.tolist()[:5]}. Fit it to two classes, such as y >= 1."
         )
-    test = check_labelled_rows(model, X_test, y_test, "test", sample_weight)
+    test = check_labelled_rows(model, X_test, y_test, "test", sample_weight, row_numbers)
     train = None if X_train is None else check_labelled_rows(model, X_train, y_train, "train")
     all_scores = ranking_scores(model, X_test)
     scored = LabelledScores(*check_scored(test.positive, all_scores, test.weights, pos_label=True))

@@ -38,7 +38,7 @@ class FarRows:
     auc : float or None
         The AUC of the far rows, if they have both classes.
     rows : tuple of tuple of int and float
-        Number and similarity of the farthest rows; numbers count from 1.
+        Number and similarity of the farthest rows.
     """
 
     n_rows: int
@@ -79,7 +79,7 @@ def far_rows(
         limit=limit,
         is_from_training=train is not None,
         auc=auc(is_positive, scores[far]) if both else None,
-        rows=tuple((int(row) + 1, float(similarity[row])) for row in listed),
+        rows=tuple((test.number(row), float(similarity[row])) for row in listed),
     )
 
 

@@ -34,7 +34,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """A row: its number in the table from 1 on, why it is shown, and its contributions.
+    """A row: its number, why it is shown, and its contributions.
 
     ``others`` is the sum of the contributions of the ``n_others`` columns that are not listed.
     ``probability`` is None for a model without probabilities.
@@ -76,14 +76,15 @@ def explain_leading_rows(
         *((row, "worst miss") for row in order[is_positive][::-1][:N_EACH]),
         *((row, "worst false alarm") for row in order[~is_positive][:N_EACH]),
     ]
-    rows = {int(row): why for row, why in reversed(chosen)}  # the first reason counts
-    numbers = list(dict.fromkeys(int(row) for row, _ in chosen))
+    reasons = {int(row): why for row, why in reversed(chosen)}  # the first reason counts
+    rows = list(dict.fromkeys(int(row) for row, _ in chosen))
     try:
-        explanation = shapley_values(model, _safe_indexing(test.X, numbers))
+        explanation = shapley_values(model, _safe_indexing(test.X, rows))
     except InvalidParameterError as error:
         return Missing(f"Rows are not explained: {error}")
-    true = [labels[int(test.positive[number])] for number in numbers]
-    return describe(model, explanation, numbers, [rows[number] for number in numbers], true)
+    true = [labels[int(test.positive[row])] for row in rows]
+    numbers = [test.number(row) for row in rows]
+    return describe(model, explanation, numbers, [reasons[row] for row in rows], true)
 
 
 def describe(
@@ -94,7 +95,7 @@ def describe(
     labels: Sequence[str | None],
     most: int = N_COLUMNS,
 ) -> ExplainedRows:
-    """Return an explanation as text and numbers; ``numbers`` count from 0."""
+    """Return an explanation as text and numbers."""
     scores = explanation.values.sum(axis=1) + explanation.base_values
     calibrator = unwrap(model).calibrator
     chances = None if calibrator is None else np.asarray(calibrator.predict(scores))
@@ -126,7 +127,7 @@ def _describe_row(
     shown, rest = order[:most], order[most:]
     errors = explained.standard_errors
     return ExplainedRow(
-        number=number + 1,
+        number=number,
         why=why,
         score=score,
         probability=None if chance is None else float(chance),

@@ -79,6 +79,7 @@ def make_report(
     X_train=None,
     y_train=None,
     sample_weight=None,
+    row_numbers=None,
     costs=None,
     labels=None,
     title=None,
@@ -100,6 +101,8 @@ def make_report(
         Rows that the model was fitted to, and their labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each test row.
+    row_numbers : array-like of shape (n_samples,), default=None
+        Number of each test row in the table that it comes from; see `make_report_content`.
     costs : tuple of two floats, default=None
         Initial costs of a false alarm and of a miss.
     labels : tuple of two, default=None
@@ -133,6 +136,7 @@ def make_report(
         X_train=X_train,
         y_train=y_train,
         sample_weight=sample_weight,
+        row_numbers=row_numbers,
         costs=costs,
         labels=labels,
         title=title,

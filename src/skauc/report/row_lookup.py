@@ -20,8 +20,9 @@ _MOST_CELLS = 6_000
 
 @dataclass(frozen=True)
 class RowLookup:
-    """The first rows of the table: cells, contributions and labels."""
+    """The first test rows: numbers, labels, cells and contributions."""
 
+    numbers: tuple[int, ...]
     names: tuple[str, ...]
     base_value: float
     labels: tuple[str, ...]
@@ -41,6 +42,7 @@ def look_up_rows(model, test: LabelledRows, labels: tuple[str, str]) -> RowLooku
     except InvalidParameterError as error:
         return Missing(f"Rows are not explained: {error}")
     return RowLookup(
+        numbers=tuple(test.number(row) for row in range(n_rows)),
         names=tuple(found.feature_names),
         base_value=float(found.base_values[0]),
         labels=tuple(labels[int(each)] for each in test.positive[:n_rows]),

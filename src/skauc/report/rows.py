@@ -14,19 +14,30 @@ from skauc.exceptions import InvalidDataError
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """A table of any kind, with a mask of its positive rows and a weight per row."""
+    """A table of any kind, with a mask of its positive rows and a weight per row.
+
+    ``numbers`` are the numbers of the rows on the page. None counts them from 1.
+    """
 
     X: Any
     positive: np.ndarray
     weights: np.ndarray
+    numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.positive)
 
+    def number(self, row: int) -> int:
+        """Return the number of a row on the page."""
+        return int(row) + 1 if self.numbers is None else int(self.numbers[row])
+
     def take(self, indices: np.ndarray) -> LabelledRows:
         """Return the rows with these indices."""
         return LabelledRows(
-            _safe_indexing(self.X, indices), self.positive[indices], self.weights[indices]
+            _safe_indexing(self.X, indices),
+            self.positive[indices],
+            self.weights[indices],
+            np.array([self.number(row) for row in indices]),
         )
 
     def balanced_sample(self, most: int) -> LabelledRows:
@@ -58,7 +69,7 @@ def _balanced_indices(positive: np.ndarray, most: int) -> np.ndarray:
     return np.sort(np.concatenate(chosen))
 
 
-def check_labelled_rows(model, X, y, which: str, sample_weight=None) -> LabelledRows:
+def check_labelled_rows(model, X, y, which: str, sample_weight=None, numbers=None) -> LabelledRows:
     """Check labels against a model and return the rows. ``which`` is "test" or "train"."""
     if y is None:
         raise InvalidDataError(
@@ -78,5 +89,12 @@ def check_labelled_rows(model, X, y, which: str, sample_weight=None) -> Labelled
             f"fitted to {model.classes_.tolist()}. Remove these rows, or map their labels."
         )
     weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight).ravel()
+    if numbers is not None:
+        numbers = np.asarray(numbers)
+        if numbers.shape != (n_rows,):
+            raise InvalidDataError(
+                f"`row_numbers` must have one number per test row, shape ({n_rows},); got shape "
+                f"{numbers.shape}."
+            )
     X = X.tocsr() if sparse.issparse(X) else X
-    return LabelledRows(X, labels == model.classes_[1], weights)
+    return LabelledRows(X, labels == model.classes_[1], weights, numbers)

@@ -1,6 +1,7 @@
 """``skauc fit``, from tables in files to models and reports."""
 
 import gzip
+import json
 import re
 
 import numpy as np
@@ -36,6 +37,28 @@ def test_a_clean_table_from_the_search_to_the_report(tmp_path, monkeypatch):
     assert f"{summary['test_auc']:.4f}" in answer.out
     page = (tmp_path / "report.html").read_text()
     assert "How well target = yes is ranked" in page
+
+
+@pytest.mark.filterwarnings("ignore:The target")
+def test_the_rows_of_a_report_have_the_numbers_of_the_table(tmp_path):
+    """Also where a label is missing, and where the file has an index of its own."""
+    table, model, page = (tmp_path / name for name in ("t.parquet", "m.skauc", "r.html"))
+    frame = tumours()
+    frame.loc[[0, 50, 120], "target"] = None
+    frame.index = [f"tumour {number}" for number in range(len(frame))]
+    frame.to_parquet(table)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fit = ("fit", table, "--target", "target", *QUICK, "-o", model, "--report", page)
+    for command in (fit, ("report", model, table, "-o", page, "--force")):
+        answer = run(*command)
+        assert answer.code == 0, answer.err
+        content = re.search(r'id="content"[^>]*>(.*?)</script>', page.read_text(), re.DOTALL)[1]
+        lookup = json.loads(content)["lookup"]
+        assert len(lookup["numbers"]) == (40 if command is fit else 197)
+        number, steps = lookup["numbers"][30], lookup["steps"][30]
+        expected = run("explain", model, tmp_path / "t.csv", "--rows", number, "--json")
+        explained = expected.json["rows"][0]["contributions"]
+        assert steps == pytest.approx(list(explained.values()), rel=1e-3, abs=1e-6)
 
 
 def test_a_small_model_is_offered_and_chosen(customers):

@@ -67,7 +67,10 @@ def compare(
         )
     with watch("Scoring"):
         rows = [each.read_labelled(table, format, target, weights) for each in opened]
-        scored = [RowScorer(each.model)(part.X) for each, part in zip(opened, rows, strict=True)]
+        scored = [
+            RowScorer(each.model)(each.rows(part.X))
+            for each, part in zip(opened, rows, strict=True)
+        ]
         comparison = compare_models(scored[0], scored[1], rows[0].y, rows[0].weights)
     names = (model_a.name, model_b.name)
     if output is not None:

@@ -95,10 +95,11 @@ def evaluate(
 
     with watch("Scoring"):
         rows = opened.read_labelled(table, format, target, weights)
+        X = opened.rows(rows.X)
         scorer = RowScorer(opened.model)
-        scored = scorer(rows.X)
+        scored = scorer(X)
         check = InputCheck(opened.model, threshold)
-        check.add(rows.X, scored.scores)
+        check.add(X, scored.scores)
         limits = unwrap(opened.model).limits
         evaluation = evaluate_rows(
             scored,

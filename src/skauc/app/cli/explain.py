@@ -225,7 +225,7 @@ def _write_explanations(pieces: _Pieces, table: str, format: str | None, output:
                 f"A page can show {MOST_PAGE_ROWS} rows; got {pieces.n_explained:,}. Choose fewer "
                 "with --rows or --top, or write a csv file."
             )
-        numbers = [number for piece in found for number in piece.numbers]
+        numbers = [number + 1 for piece in found for number in piece.numbers]
         explanation = found[0].explanation
         for piece in found[1:]:
             explanation = explanation.joined(piece.explanation)

@@ -13,6 +13,7 @@ import typer
 from skauc.app.cli.errors import Interrupted
 from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, messages_beside
 from skauc.app.cli.fit_output import announce, print_columns, print_result
+from skauc.app.cli.models import read_numbered
 from skauc.app.cli.options import AsJson, Force, Format, Table, Weights, finite
 from skauc.app.cli.output import evaluation_as_dict, print_json
 from skauc.app.cli.progress import watch
@@ -239,7 +240,7 @@ class _Source:
 
     def read(self, share: float, seed: int) -> TableParts:
         """Read the training rows and the test rows."""
-        from skauc.app.tables import read_table, split_target
+        from skauc.app.tables import split_target
         from skauc.app.workflow import (
             ModelFacts,
             TableParts,
@@ -248,7 +249,7 @@ class _Source:
         )
 
         with watch("Reading"):
-            frame = read_table(self.table, format=self.format, kinds=self._known_kinds)
+            frame = read_numbered(self.table, format=self.format, kinds=self._known_kinds)
             if self.positive is None and self.target in frame.columns:
                 check_positive_is_clear(frame[self.target])
             labelled = split_target(
@@ -261,7 +262,7 @@ class _Source:
             if self.test is None:
                 return split_off_test(labelled, share, seed)
             facts = ModelFacts.from_table(labelled, self.target, self.left_out)
-            test = read_table(self.test, kinds=_reading_kinds(labelled.X))
+            test = read_numbered(self.test, kinds=_reading_kinds(labelled.X))
             return TableParts(labelled, facts.split(test, self.target, self.columns["weights"]))
 
     @property
@@ -371,6 +372,7 @@ def _write_report(
                 X_train=parts.train.X,
                 y_train=parts.train.y,
                 sample_weight=test.weights,
+                row_numbers=test.X.index + 1,
                 labels=facts.labels,
                 title=f"How well {facts.target} = {facts.labels[1]} is ranked",
                 force=force,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,13 +55,20 @@ class OpenedFile:
             say(f"Note: the model was fitted without the {columns} ignored.")
 
     def read_labelled(self, table: str, format, target, weights) -> LabelledTable:
-        """Read a table with known labels."""
-        from skauc.app.tables import read_table
+        """Read a table with known labels. The index of ``X`` counts the rows of the table from 0.
 
-        frame = read_table(table, format=format, kinds=self.kinds)
+        The model takes ``rows(X)``.
+        """
+        frame = read_numbered(table, format=format, kinds=self.kinds)
         self.note_unused(frame, [name for name in (target, weights) if name is not None])
-        labelled = self.facts.split(frame, target, weights)
-        return replace(labelled, X=self.rows(labelled.X))
+        return self.facts.split(frame, target, weights)
+
+
+def read_numbered(table: str, **options):
+    """Read a table whose index counts the rows from 0."""
+    from skauc.app.tables import read_table
+
+    return read_table(table, **options).reset_index(drop=True)
 
 
 def open_file(path: Path) -> OpenedFile:

@@ -20,12 +20,16 @@
     return row;
   }
   function show() {
-    const i = Math.round(Number(input.value)) - 1, steps = rows.steps[i];
+    const number = Math.round(Number(input.value)), i = rows.numbers.indexOf(number), steps = rows.steps[i];
     place.replaceChildren();
-    if (!steps) { place.append(node("p", `There is no row ${input.value} here.`, "note")); return; }
+    if (!steps) {
+      const next = rows.numbers.find((each) => each > number);
+      place.append(node("p", `There is no row ${input.value} here.${next === undefined ? "" : ` The next one is row ${next}.`}`, "note"));
+      return;
+    }
     const order = steps.map((_, j) => j).sort((a, b) => Math.abs(steps[b]) - Math.abs(steps[a]));
     const score = steps.reduce((sum, step) => sum + step, rows.base_value);
-    place.append(node("p", `Row ${i + 1}, label “${rows.labels[i]}”: score ${score.toFixed(3).replace("-", "−")}. The mean score is ${rows.base_value.toFixed(3).replace("-", "−")}.`, "muted"));
+    place.append(node("p", `Row ${number}, label “${rows.labels[i]}”: score ${score.toFixed(3).replace("-", "−")}. The mean score is ${rows.base_value.toFixed(3).replace("-", "−")}.`, "muted"));
     const table = node("table", undefined, "steps"), body = node("tbody");
     const largest = Math.abs(steps[order[0]]) || 1;
     for (const j of order.slice(0, MOST)) body.append(line(rows.names[j], rows.cells[i][j], steps[j], largest));
