@@ -205,6 +205,23 @@ def test_what_cannot_be_exported():
             to_source(model, language)
 
 
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "bigquery"])
+def test_columns_that_a_database_cannot_tell_apart(dialect):
+    import pandas as pd
+
+    frame = pd.DataFrame(X[:, :3], columns=["age", "Age", "Model_Score"])
+    model = make_pipeline(TablePreprocessor(), small(2)).fit(frame, Y)
+    with pytest.raises(InvalidDataError, match="'age' and 'Age' differ in letter case only"):
+        to_source(model, "sql", dialect=dialect)
+    script = to_source(model, "sql", dialect="postgresql")
+    assert 't."age"' in script
+    assert 't."Age"' in script
+    model = make_pipeline(TablePreprocessor(), small(2)).fit(frame.drop(columns="age"), Y)
+    with pytest.raises(InvalidDataError, match="has a column 'Model_Score', and the view would"):
+        to_source(model, "sql", dialect=dialect)
+    assert "Model_Score" in to_source(model, "sql", dialect=dialect, name="other")
+
+
 @pytest.mark.parametrize(
     ("language", "options", "message"),
     [

@@ -24,6 +24,10 @@ _KEYWORDS = frozenset(
 )
 
 
+# The length of a name in bytes. A number may follow it.
+_LONGEST = 60
+
+
 def identifiers(names: Iterable[str]) -> list[str]:
     """Return a distinct identifier of C for each name."""
     plain = (re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") for name in names)
@@ -31,12 +35,12 @@ def identifiers(names: Iterable[str]) -> list[str]:
     return distinct([f"{name}_" if name in _KEYWORDS else name for name in safe])
 
 
-def distinct(names: Iterable[str], most_bytes: int = 60) -> list[str]:
+def distinct(names: Iterable[str]) -> list[str]:
     """Shorten names and number those that differ in case only, or not at all."""
     found: list[str] = []
     used: set[str] = set()
     for name in names:
-        short = name.encode()[:most_bytes].decode(errors="ignore")
+        short = name.encode()[:_LONGEST].decode(errors="ignore")
         unique, number = short, 2
         while unique.casefold() in used:
             unique, number = f"{short}_{number}", number + 1

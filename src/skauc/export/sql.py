@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skauc.exceptions import InvalidDataError
 from skauc.export.dialects import DIALECTS, Dialect
 from skauc.export.program import (
     Affine,
@@ -37,12 +38,15 @@ from skauc.export.words_sql import word_test
 _LARGEST_POWER = 700
 # Sums are written in groups of this many terms, because SQLite limits the depth of expressions.
 _GROUP = 50
+# The only dialect in which quoted names that differ in letter case are different names.
+_KNOWS_CASE = "postgresql"
 # Curves with at most this many knots are written as formulas, others as tables.
 _FEW_KNOTS = 4
 
 
 def write_script(program: Program, name: str, table: str, dialect: str) -> str:
     """Return a view of the model and a view that tests it."""
+    _check_columns([column.name for column in program.columns], name, dialect)
     spelling = DIALECTS[dialect]
     facts = [f"-- {key}: {_on_one_line(value)}" for key, value in program.provenance()]
     writer = _Writer(program, name, spelling, dialect)
@@ -61,6 +65,25 @@ def write_script(program: Program, name: str, table: str, dialect: str) -> str:
             "",
         ]
     )
+
+
+def _check_columns(columns: Sequence[str], name: str, dialect: str) -> None:
+    """Raise an error if a database could not tell the columns of the view apart."""
+    outputs = [f"{name}_{word}" for word in ("score", "probability", "label", "expected")]
+    seen = {output.lower(): output for output in outputs}
+    for column in columns:
+        known = column if dialect == _KNOWS_CASE else column.lower()
+        other = seen.setdefault(known, column)
+        if other in outputs:
+            raise InvalidDataError(
+                f"The table has a column {column!r}, and the view would have another one of this "
+                "name. Choose another name for the model."
+            )
+        if other != column:
+            raise InvalidDataError(
+                f"The columns {other!r} and {column!r} differ in letter case only, and a table of "
+                f"{dialect} cannot have both. Rename one of them and fit again."
+            )
 
 
 @dataclass(frozen=True)
