@@ -456,6 +456,11 @@ def is_sparse(rows: Rows) -> TypeGuard[sparse.csr_array]:
     return sparse.issparse(rows)
 
 
+def densified(rows: Rows) -> np.ndarray:
+    """Return rows as a dense array."""
+    return rows.toarray() if is_sparse(rows) else rows
+
+
 def same_format(centres: Rows, rows: Rows) -> Rows:
     """Return the centres in the format of the rows, dense or sparse."""
     if is_sparse(centres):

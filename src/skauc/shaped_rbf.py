@@ -32,6 +32,7 @@ from skauc.kernels import (
     Kernel,
     KernelColumns,
     Rows,
+    densified,
     is_sparse,
 )
 from skauc.scratch import ScratchArrays
@@ -226,8 +227,7 @@ def _sparse_columns(kernel: ShapedRBF, centres: sparse.csr_array, dtype) -> Kern
 
 
 def _dense(rows: Rows) -> np.ndarray:
-    dense = rows.toarray() if is_sparse(rows) else rows
-    return np.ascontiguousarray(dense, dtype=np.float64)
+    return np.ascontiguousarray(densified(rows), dtype=np.float64)
 
 
 def _gibbs(

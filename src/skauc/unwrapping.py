@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
@@ -22,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
+from skauc.kernels import densified
 from skauc.model import Model
 from skauc.validation import check_rows
 
@@ -146,7 +146,7 @@ class UnwrappedModel:
 
 def as_dense(rows) -> np.ndarray:
     """Convert rows to a dense array of floats."""
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=float)
+    return np.asarray(densified(rows), dtype=float)
 
 
 def layers_of(model) -> Iterator:

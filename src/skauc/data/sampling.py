@@ -25,6 +25,12 @@ _DIGIT = 12
 Counts = tuple[int, int]
 
 
+def as_counts(numbers: np.ndarray) -> Counts:
+    """Return an array of two counts as numbers of Python."""
+    negative, positive = numbers.tolist()
+    return negative, positive
+
+
 def hash_rows(places: np.ndarray, seed: int) -> np.ndarray:
     """Return the hash of each row index, an integer of `N_BITS` bits."""
     bits = mix_bits(spread(places.astype(np.uint64) + np.uint64(seed)))

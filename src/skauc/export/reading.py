@@ -36,7 +36,7 @@ from skauc.export.program import (
     Words,
     with_digest,
 )
-from skauc.kernels import RBF, Laplacian, Linear, Polynomial, Rows, is_sparse
+from skauc.kernels import RBF, Laplacian, Linear, Polynomial
 from skauc.model import Model
 from skauc.preprocessing import ArcSinh as ArcSinhStep
 from skauc.preprocessing import TablePreprocessor
@@ -55,7 +55,7 @@ from skauc.preprocessing.parts import (
 from skauc.preprocessing.steps import PERIODS
 from skauc.scalings import CLIP_LIMIT, FARTHEST, ClipScaling, LogScaling, RankScaling, Scaling
 from skauc.shaped_rbf import ShapedRBF
-from skauc.unwrapping import UnwrappedModel, layers_of, unwrap_single
+from skauc.unwrapping import UnwrappedModel, as_dense, layers_of, unwrap_single
 
 
 def read_program(model, labels: tuple | None = None) -> Program:
@@ -303,7 +303,7 @@ def _curves(knots: np.ndarray, levels: np.ndarray) -> tuple[PiecewiseLinear, ...
 
 def _expansion(model: Model) -> Expansion:
     """Return the score in the units that the kernel sees."""
-    kernel, centres, coef, linear = model.kernel, _dense(model.centres), model.coef, None
+    kernel, centres, coef, linear = model.kernel, as_dense(model.centres), model.coef, None
     if model.linear_coef is not None:
         linear = np.asarray(model.linear_coef, dtype=np.float64)
     if isinstance(kernel, Linear):  # centres of a linear kernel are one vector
@@ -341,10 +341,6 @@ def _shape(kernel, n_centres: int, n_features: int) -> tuple[str, np.ndarray, np
         "A model whose `kernel` is a function cannot be exported as source. Use one of the kernels "
         "rbf, laplacian, polynomial and linear."
     )
-
-
-def _dense(rows: Rows) -> np.ndarray:
-    return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
 
 
 def _calibration(calibrator) -> Sigmoid | PiecewiseLinear | None:

@@ -34,7 +34,7 @@ from skl2onnx.common.data_types import (
 from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import FeatureMap
-from skauc.kernels import RBF, Laplacian, Linear, Polynomial, is_sparse
+from skauc.kernels import RBF, Laplacian, Linear, Polynomial, densified
 from skauc.model import Model
 from skauc.online import OAM, OILK, OPAUC, AdaOAM, SAdaOAM
 from skauc.onnx.building import Builder, numbers
@@ -123,7 +123,7 @@ def _scores(build: Builder, model: Model, rows, name: str | None = None):
     if model.linear_coef is not None:
         parts.append(build(OnnxMatMul, rows, model.linear_coef[:, None]))
     if len(model.coef) > 0:
-        centres = model.centres.toarray() if is_sparse(model.centres) else model.centres
+        centres = densified(model.centres)
         values = _kernel_values(build, model.kernel, centres.astype(np.float64), rows)
         parts.append(build(OnnxMatMul, values, model.coef[:, None]))
     return build(OnnxAdd, reduce(partial(build, OnnxAdd), parts), numbers(model.intercept))

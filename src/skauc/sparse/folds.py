@@ -14,6 +14,7 @@ from skauc.data.sampling import (
     Counts,
     HashOrder,
     HashRange,
+    as_counts,
     balanced_counts,
     class_counts,
 )
@@ -90,20 +91,20 @@ class HashFold:
         # Training rows follow the test rows in the order of hashes and wrap around at its end.
         over = np.maximum(ends - self.order.counts, 0)
         train = AnyOf(
-            self.order.between(self.last, _as_counts(ends - over)),
-            self.order.between((0, 0), _as_counts(over)),
+            self.order.between(self.last, as_counts(ends - over)),
+            self.order.between((0, 0), as_counts(over)),
         )
         test = self._some_tested(n_test)
         rows = data.take(AnyOf(train, test))
         return rows, RowFold(np.flatnonzero(train(rows)), np.flatnonzero(test(rows)))
 
     def _some_tested(self, size: int) -> HashRange:
-        counts = balanced_counts(_as_counts(np.subtract(self.last, self.first)), size)
-        return self.order.between(self.first, _as_counts(np.add(self.first, counts)))
+        counts = balanced_counts(as_counts(np.subtract(self.last, self.first)), size)
+        return self.order.between(self.first, as_counts(np.add(self.first, counts)))
 
     def training_counts(self, data) -> Counts:
         """Return the number of negative and of positive training rows."""
-        return _as_counts(np.subtract(self.order.counts, np.subtract(self.last, self.first)))
+        return as_counts(np.subtract(self.order.counts, np.subtract(self.last, self.first)))
 
 
 Fold = RowFold | HashFold
@@ -122,7 +123,7 @@ def hash_folds(data, n_splits: int, seed: int) -> list[HashFold]:
     """Return stratified folds by hash; each row is tested in one of them."""
     order = HashOrder(data, seed)
     ends = [
-        _as_counts(np.array(order.counts) * number // n_splits) for number in range(n_splits + 1)
+        as_counts(np.array(order.counts) * number // n_splits) for number in range(n_splits + 1)
     ]
     return [HashFold(order, ends[i], ends[i + 1]) for i in range(n_splits)]
 
@@ -201,8 +202,3 @@ def _check_groups_are_whole(number: int, fold: RowFold, groups: np.ndarray) -> N
             f"{number} and row {test} in the test part. Use cv=5 or GroupKFold, or leave out "
             "`groups`."
         )
-
-
-def _as_counts(numbers: np.ndarray) -> Counts:
-    negative, positive = numbers.tolist()
-    return negative, positive

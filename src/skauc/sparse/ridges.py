@@ -21,7 +21,7 @@ from scipy import sparse
 
 from skauc.engines import Engine
 from skauc.engines.passes import CandidateGains, Centres
-from skauc.kernels import Rows, is_sparse, same_format
+from skauc.kernels import Rows, densified, is_sparse, same_format
 from skauc.shaped_rbf import ShapedRBF
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import RIDGE, Basis
@@ -98,7 +98,7 @@ class RidgeDraw:
         directions = self._directions()
         numbers, points = engine.draw(self.n_drawn, [], self.random_state)
         through = self.random_state.randint(len(numbers), size=len(directions))
-        dense = points[through].toarray() if is_sparse(points) else points[through]
+        dense = densified(points[through])
         centres = np.where(directions != 0, dense, 0).astype(points.dtype)
         offsets = np.einsum("kj,kj->k", directions, centres)
         _, first = np.unique(np.column_stack((directions, offsets)), axis=0, return_index=True)

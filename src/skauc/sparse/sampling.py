@@ -20,6 +20,7 @@ from skauc.data.sampling import (
     Counts,
     HashOrder,
     HashRange,
+    as_counts,
     balanced_counts,
     hash_rows,
 )
@@ -64,7 +65,7 @@ class HeldOut:
     @property
     def learning(self) -> Counts:
         """Number of rows of each class that are not held out."""
-        return _as_counts(np.subtract(self.order.counts, self.counts))
+        return as_counts(np.subtract(self.order.counts, self.counts))
 
     def kept(self, size: int) -> HashRange:
         """Return the validation rows that are included in a sample, at most a third of its size."""
@@ -78,7 +79,7 @@ class HeldOut:
         The weights make up for the rows that are left out.
         """
         counts = balanced_counts(self.learning, size)
-        last = _as_counts(np.add(self.counts, counts))
+        last = as_counts(np.add(self.counts, counts))
         drawn = data.take(AnyOf(self.kept(size), self.order.between(self.counts, last)))
         factors = np.array(self.learning) / np.maximum(counts, 1)
         return replace(drawn, weights=drawn.weights * factors[drawn.positive.view(np.int8)])
@@ -148,11 +149,6 @@ def balanced_sample(positive: np.ndarray, rows: np.ndarray, size: int, random_st
     return np.sort(
         np.concatenate([rows[:count] for rows, count in zip(of_class, counts, strict=True)])
     )
-
-
-def _as_counts(numbers: np.ndarray) -> Counts:
-    negative, positive = numbers.tolist()
-    return negative, positive
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from sklearn.utils.extmath import row_norms
 
 from skauc.engines import Engine
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Rows, is_sparse, stack_rows
+from skauc.kernels import Rows, densified, stack_rows
 from skauc.solvers.newton import Point
 from skauc.sparse.basis import Added, Basis
 from skauc.sparse.few_selection import select_from_few
@@ -257,5 +257,4 @@ def _landmarks(engine: Engine, n_basis: int, random_state) -> Draw:
 
 
 def _n_distinct(rows: Rows) -> int:
-    rows = rows.toarray() if is_sparse(rows) else rows
-    return len(np.unique(rows, axis=0))
+    return len(np.unique(densified(rows), axis=0))

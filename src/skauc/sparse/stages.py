@@ -25,7 +25,7 @@ import numpy as np
 from skauc.data.sampling import forget_hashes
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen, Engine, LinearColumns
-from skauc.kernels import Kernel, as_rbf, is_sparse, same_format
+from skauc.kernels import Kernel, as_rbf, densified, same_format
 from skauc.losses.focus import WHOLE, Focus
 from skauc.model import Model, PathRecord
 from skauc.shaped_rbf import ShapedRBF, as_shaped
@@ -438,9 +438,8 @@ def _narrowest(basis: Basis) -> float:
 def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
     """Return a basis and its weights in the form that refinement starts from."""
     scales, centres = as_rbf(basis.kernels[0]).scales, basis.centres
-    dense = centres.toarray() if is_sparse(centres) else centres
     scales = np.ones(centres.shape[1]) if scales is None else scales
     kernel = basis.kernel()
     metric = kernel.metric if isinstance(kernel, ShapedRBF) else None
-    shape = Shape(dense.astype(np.float64), scales, metric)
+    shape = Shape(densified(centres).astype(np.float64), scales, metric)
     return Refined(shape, weights[: basis.n_linear], basis.coef(weights))

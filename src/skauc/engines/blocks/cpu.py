@@ -14,7 +14,7 @@ from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.engines.threads import RowThreads
-from skauc.kernels import CentredRBF, Kernel, KernelColumns, Rows, centred_rbf, is_sparse
+from skauc.kernels import CentredRBF, Kernel, KernelColumns, Rows, centred_rbf, densified
 from skauc.losses import pairs
 from skauc.rbf_columns import write_columns
 from skauc.scratch import CompiledScratch
@@ -142,7 +142,7 @@ class CPUBlock(Block):
         def fill(start, stop):
             for rows in self.cache_blocks(stop, self.n_features, start):
                 if axes is None:
-                    values = _dense(self.X[rows]) - origin
+                    values = densified(self.X[rows]) - origin
                 else:
                     values = self.X[rows] @ axes - shift
                 self.columns[rows, :n_columns] = values * scale
@@ -245,7 +245,3 @@ def _add_transposed(columns, values, start, stop, out):
         if value != 0.0:
             for k in range(len(out)):
                 out[k] += value * columns[i, k]
-
-
-def _dense(rows: Rows) -> np.ndarray:
-    return rows.toarray() if is_sparse(rows) else rows

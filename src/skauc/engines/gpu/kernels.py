@@ -18,7 +18,7 @@ from skauc.kernels import (
     Linear,
     Polynomial,
     Rows,
-    is_sparse,
+    densified,
 )
 from skauc.shaped_rbf import CentredShapes, ShapedRBF
 
@@ -42,8 +42,7 @@ def make_columns(kernel: Kernel, centres: Rows, dtype, device: str) -> TensorCol
     As in `Kernel.columns`, the matrix has the given dtype where that is precise enough, and is
     float64 otherwise.
     """
-    centres = centres.toarray() if is_sparse(centres) else centres
-    return _columns(kernel, centres, np.dtype(dtype), device)
+    return _columns(kernel, densified(centres), np.dtype(dtype), device)
 
 
 @singledispatch
