@@ -36,6 +36,8 @@ CODES = "codes"
 WRITTEN_CODES = "codes as written"
 # Text with more distinct values than this is a category only if its values recur.
 MOST_LEVELS_OF_FEW_ROWS = 40
+# Objects of larger integers may be codes, whose last digits a float would lose.
+_LONGEST_INTEGER = 2**63
 _SECOND = np.timedelta64(1, "s")
 _WORDS = {
     "numeric": "numbers",
@@ -105,6 +107,8 @@ def _type_of_objects(name, values) -> ColumnType | None:
     inferred = import_pandas().api.types.infer_dtype(values, skipna=True)
     if inferred == "boolean":
         return ColumnType("boolean")
+    if inferred in ("integer", "decimal") and values.abs().max() >= _LONGEST_INTEGER:
+        return _type_of_text(values)
     if inferred in ("integer", "floating", "mixed-integer-float", "decimal"):
         return ColumnType("numeric")
     if inferred in ("datetime", "datetime64", "date"):
@@ -190,10 +194,17 @@ def _read_numbers(column, form: str | None) -> ColumnValues:
     elif pd.api.types.is_numeric_dtype(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif _holds_text(column):
-        return _parsed(column, "numeric", lambda texts: parse_numbers(texts, form or PLAIN))
+        read = _parsed(column, "numeric", lambda texts: parse_numbers(texts, form or PLAIN))
+        _check_finite(column, read.values)
+        return read
     else:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
         _check_converted(column, np.isnan(numbers), "numeric")
+    _check_finite(column, numbers)
+    return _all_parsed(numbers)
+
+
+def _check_finite(column, numbers: np.ndarray) -> None:
     infinite = np.isinf(numbers)
     if infinite.any():
         place = int(np.argmax(infinite))
@@ -201,7 +212,6 @@ def _read_numbers(column, form: str | None) -> ColumnValues:
             f"Column {column.name!r} holds {numbers[place]} in row {row_number(column, place)}, "
             "counted from 0. Replace it by a missing value, which is imputed."
         )
-    return _all_parsed(numbers)
 
 
 def _read_dates(column, form: str | None) -> ColumnValues:

@@ -43,7 +43,8 @@ _CURRENCIES = (
     *_SYMBOLS,
 )
 _UNIT = "|".join(re.escape(unit) for unit in ("%", *_CURRENCIES))
-_LOOKS_NUMERIC = re.compile(rf"(?:{_MINUS}|\(|{_UNIT}|{_SPACE})*[0-9.,]")
+_INFINITE = "[+-]?(?i:inf(?:inity)?)"
+_LOOKS_NUMERIC = re.compile(rf"(?:{_MINUS}|\(|{_UNIT}|{_SPACE})*(?:[0-9.,]|{_INFINITE}$)")
 
 
 def find_number_form(counts) -> str | None:
@@ -94,12 +95,15 @@ def best_number_form(texts, weights: np.ndarray) -> tuple[str, np.ndarray]:
 
 
 def parse_numbers(texts, form: str = PLAIN) -> np.ndarray:
-    """Return the numbers in a Series of stripped text, NaN where a value does not parse."""
+    """Return the numbers in a Series of stripped text, NaN where a value does not parse.
+
+    Numbers that are too large, "inf" and "Infinity" are infinite.
+    """
     pd = import_pandas()
     mark, unit = _decimal_mark(form), _unit_in(form)
     if mark == "." and unit != "%":
-        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+        found = pd.to_numeric(texts, errors="coerce")
+        numbers = found.to_numpy(np.float64, copy=True, na_value=np.nan)
     else:
         numbers = np.full(len(texts), np.nan)
     left = np.isnan(numbers)
@@ -126,6 +130,8 @@ def _parse_written(texts, mark: str, unit: str) -> np.ndarray:
     """Parse numbers with groups, units, parentheses or a decimal comma."""
     pd = import_pandas()
     numbers = np.full(len(texts), np.nan)
+    is_infinite = _fullmatch(texts, _INFINITE)
+    numbers[is_infinite] = np.where(texts[is_infinite].str.startswith("-"), -np.inf, np.inf)
     matched = _fullmatch(texts, _pattern(mark, unit))
     if not matched.any():
         return numbers
@@ -138,7 +144,6 @@ def _parse_written(texts, mark: str, unit: str) -> np.ndarray:
     if mark == ",":
         cores = cores.str.replace(",", ".", regex=False)
     found = pd.to_numeric(cores, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    found = np.where(np.isfinite(found), found, np.nan)
     numbers[matched] = np.where(is_negative, -found, found)
     return numbers
 

@@ -1,5 +1,7 @@
 """A column means the same when a model is fitted and when it predicts, in every format."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,3 +65,74 @@ def test_errors_name_the_row_of_the_file(tmp_path):
     pieces = iterate_table(tmp_path / "t.csv", 7, kinds=step.columns_)
     with pytest.raises(InvalidDataError, match="holds inf in row 40, counted from 0"):
         list(map(step.transform, pieces))
+
+
+@pytest.mark.parametrize("cells", [["0x1F", "0x0A", "0xFF"], ["0x1F", "10", "255"]])
+def test_hexadecimal_codes_are_text(tmp_path, cells):
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"code": cells * 20, "n": np.arange(60) % 7}).to_csv(path, index=False)
+    frame = read_table(path)
+    assert frame["code"].tolist() == cells * 20
+    step = TablePreprocessor().fit(frame)
+    assert step.columns_ == {"code": "category", "n": "numeric"}
+    for other in [*readings(path, step), pd.read_csv(path), *iterate_table(path, 100)]:
+        np.testing.assert_array_equal(step.transform(other), step.transform(frame))
+
+
+def test_integers_beside_hexadecimal_codes_are_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n0x1F,1,x0x\n0x2E,2,y\n")
+    assert read_table(path)["b"].tolist() == [1, 2]
+    assert next(iterate_table(path))["b"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("digits", [25, 40])
+def test_ids_of_many_digits_are_text(tmp_path, digits):
+    codes = [str(10 ** (digits - 1) + i) for i in (0, 1, 2)] * 20
+    frame = pd.DataFrame({"id": codes, "n": np.arange(60) % 7})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.assign(id=[Decimal(code) for code in codes]).to_parquet(tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.csv")
+    assert table["id"].tolist() == codes
+    for fitted in (
+        table,
+        read_table(tmp_path / "t.parquet"),
+        frame.assign(id=list(map(int, codes))),
+    ):
+        step = TablePreprocessor().fit(fitted)
+        assert step.columns_ == {"id": "category", "n": "numeric"}
+        expected = step.transform(table)
+        assert np.unique(expected[:, 1:], axis=0).shape == (3, 3)
+        for name in ("t.csv", "t.parquet"):
+            for other in readings(tmp_path / name, step):
+                np.testing.assert_array_equal(step.transform(other), expected)
+
+
+def test_huge_numbers_are_no_codes(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y,z\n" + "1.5e25,10000000000000000000,1\n2e300,2.5,2\n-3,0,1\n" * 20)
+    frame = read_table(path)
+    assert frame["x"].dtype == float
+    step = TablePreprocessor().fit(frame)
+    assert step.columns_ == {"x": "numeric", "y": "numeric", "z": "numeric"}
+    for other in readings(path, step):
+        assert step.column_values(other)["y"][:2].tolist() == [1e19, 2.5]
+        np.testing.assert_array_equal(step.transform(other), step.transform(frame))
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Infinity", "1e999"])
+@pytest.mark.parametrize("written", ["{}", "${}"])
+def test_an_infinite_number_is_an_error(tmp_path, cell, written):
+    path = tmp_path / "t.csv"
+    cells = [written.format(i) for i in range(60, 0, -1)]
+    pd.DataFrame({"x": cells}).to_csv(path, index=False)
+    step = TablePreprocessor().fit(read_table(path))
+    assert step.columns_ == {"x": "numeric"}
+    cells[7] = cell
+    pd.DataFrame({"x": cells}).to_csv(path, index=False)
+    frame = read_table(path)
+    for table in readings(path, step):
+        with pytest.raises(InvalidDataError, match=r"'x' holds -?inf in row 7, counted from 0\."):
+            step.transform(table)
+    with pytest.raises(InvalidDataError, match=r"'x' holds -?inf in row 7, counted from 0\."):
+        TablePreprocessor().fit(frame)

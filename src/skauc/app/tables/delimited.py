@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
+from skauc.app.tables.codes import may_be_hexadecimal, with_codes_as_text
 from skauc.app.tables.sources import Source
 from skauc.app.tables.verbatim import Piece, parsed_or_text
 from skauc.exceptions import InvalidDataError
@@ -74,9 +75,14 @@ def read_delimited(source: Source, text_columns: Collection[str]):
     with source.open() as file:
         content = file.read()
     block = min(len(content) + 1, _LARGEST_BLOCK)
-    types = dict.fromkeys(text_columns, "string")
-    table = _guarded(source, lambda: _read_whole(io.BytesIO(content), header, block, types))
-    return _without_missing_words(table.rename_columns(header.names))
+
+    def read(names: Collection[str]):
+        types = dict.fromkeys(names, "string")
+        table = _guarded(source, lambda: _read_whole(io.BytesIO(content), header, block, types))
+        return table.rename_columns(header.names)
+
+    table = with_codes_as_text(read(text_columns), may_be_hexadecimal(content), read)
+    return _without_missing_words(table)
 
 
 def iterate_delimited(
@@ -172,15 +178,22 @@ def _open(file, options: dict):
 
 
 def _first_types(source: Source, header: _Header) -> dict[str, str]:
+    import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+    def read(names: Collection[str]):
+        options = header.options(_STREAM_BLOCK, dict.fromkeys(names, "string"))
+        with source.open() as file:
+            reader = arrow_csv.open_csv(file, **options)
+            first = next(iter(reader), None)
+        table = reader.schema.empty_table() if first is None else pa.Table.from_batches([first])
+        return table.rename_columns(header.names)
+
     with source.open() as file:
-        schema = arrow_csv.open_csv(file, **header.options(_STREAM_BLOCK, {})).schema
+        has_hexadecimal = may_be_hexadecimal(file.read(_STREAM_BLOCK))
+    schema = with_codes_as_text(read(()), has_hexadecimal, read).schema
     words = {"int64": "double", "null": "string"}
-    return {
-        name: words.get(str(field.type), str(field.type))
-        for name, field in zip(header.names, schema, strict=True)
-    }
+    return {field.name: words.get(str(field.type), str(field.type)) for field in schema}
 
 
 def _check_types(schema) -> None:
