@@ -33,7 +33,7 @@ def test_a_fit_through_tls(security):
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": False}
     with (
         distributed.LocalCluster(
-            **options, protocol="tls://", security=security, dashboard_address=None
+            **options, protocol="tls://", security=security, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, security=security),
     ):
