@@ -74,7 +74,14 @@ def test_a_target_of_one_or_three_values(values, message, tmp_path):
 def test_a_positive_label_that_is_not_there(tmp_path):
     good().to_csv(tmp_path / "t.csv", index=False)
     answer = run("fit", tmp_path / "t.csv", "--target", "Bought", "--positive", "perhaps")
-    refused(answer, "`positive` must be a value of the target 'Bought'")
+    refused(answer, "--positive must be a value of the target 'Bought'")
+
+
+def test_a_class_of_one_row(tmp_path):
+    good().assign(Bought=np.arange(60) == 3).to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", tmp_path / "t.csv", "--target", "Bought", *QUICK, "-o", tmp_path / "m")
+    refused(answer, "Training needs at least 2 rows of each class; the smaller class has 1.")
+    assert os.listdir(tmp_path) == ["t.csv"]
 
 
 def labelled(labels, tmp_path):
@@ -142,10 +149,10 @@ def test_numbers_that_are_none(options, customers):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("effort", "much", "`effort` must be"),
-        ("engine", "cpi", "`engine` must be"),
-        ("max-fpr", 3, "`max_fpr` must be"),
-        ("min-tpr", 1, "`min_tpr` must be"),
+        ("effort", "much", "--effort must be"),
+        ("engine", "cpi", "--engine must be"),
+        ("max-fpr", 3, "--max-fpr must be"),
+        ("min-tpr", 1, "--min-tpr must be"),
     ],
 )
 def test_options_of_a_fit_are_checked_before_the_table_is_read(option, value, message, tmp_path):
@@ -164,7 +171,7 @@ def test_a_fit_is_split_by_time_or_by_groups(tmp_path):
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 def test_a_threshold_that_is_no_probability(command, customers):
     answer = run(command, customers.model, customers.test, "--threshold", 50)
-    refused(answer, "`threshold` must be from 0 to 1", "got 50. Did you mean 0.5?")
+    refused(answer, "--threshold must be from 0 to 1", "got 50. Did you mean 0.5?")
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
@@ -237,7 +244,7 @@ def test_bad_usage(tmp_path):
     assert run("unknown").code == 2
     answer = run("fit", tmp_path / "t.csv", "--target", "Bought", "--engine", "steam")
     assert answer.code == 2
-    assert answer.err.splitlines()[-1].startswith("skauc: `engine`")
+    assert answer.err.splitlines()[-1].startswith("skauc: --engine")
 
 
 def test_a_failure_that_is_nobodys_input(customers, monkeypatch):

@@ -70,7 +70,7 @@ def test_a_small_model_is_offered_and_chosen(customers):
     assert small < n_basis
     assert f"{small} centres instead of {n_basis}, cross-validated" in run(*words).out
     assert f"{small} centres, fitted in" in run(*words, "--size", "small").out
-    assert "`size` must be one of 'best', 'small'; got 'tiny'" in run(*words, "--size", "tiny").err
+    assert "--size must be one of 'best', 'small'; got 'tiny'" in run(*words, "--size", "tiny").err
 
 
 def test_the_rows_set_aside_are_not_learnt_from(customers):
@@ -161,7 +161,7 @@ def test_a_part_of_the_roc_curve_is_ranked_for(tmp_path):
     assert load_model(path).estimator_[-1].max_fpr == 0.2
     answer = run("fit", tmp_path / "t.csv", *options, "--min-tpr", 2, "--force")
     assert answer.code == 2
-    assert "`min_tpr`" in answer.err
+    assert "--min-tpr" in answer.err
 
 
 def write_libsvm(frame, path):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable
 from typing import Annotated, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from skauc.app.cli.output import say
 from skauc.app.cli.signals import exit_code_of_interrupt
@@ -32,6 +34,8 @@ _BAD_INPUT = (
     OSError,
     UnicodeDecodeError,
 )
+# Parameters of estimators whose options have other names.
+_OTHER_NAMES = {"jobs": "n_jobs", "weights": "sample_weight", "group": "groups"}
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
@@ -41,6 +45,8 @@ class Interrupted(KeyboardInterrupt):
 
 def guarded(command: Callable) -> Callable:
     """Return a command that ends with a message and an exit code, and has ``--debug``."""
+    signature = _with_debug(command)
+    options = _options_of(signature)
 
     @functools.wraps(command)
     def run(*args, debug: bool = False, **kwargs):
@@ -53,15 +59,15 @@ def guarded(command: Callable) -> Callable:
                 with interrupts():
                     answer = command(*args, **kwargs)
                 for message in dict.fromkeys(held):  # after an error, only the error is printed
-                    warn(message)
+                    warn(_with_options(message, options))
                 return answer
             except (KeyboardInterrupt, Exception) as error:
                 if debug and not isinstance(error, typer.Exit | KeyboardInterrupt):
                     raise
-                code = _report(error)
+                code = _report(error, options)
         raise typer.Exit(code)
 
-    run.__signature__ = _with_debug(command)  # type: ignore[attr-defined]
+    run.__signature__ = signature  # type: ignore[attr-defined]
     return run
 
 
@@ -82,7 +88,24 @@ def _with_debug(command: Callable) -> inspect.Signature:
     return inspect.Signature([*parameters, debug])
 
 
-def _report(error: BaseException) -> int:
+def _options_of(signature: inspect.Signature) -> dict[str, str]:
+    """Return the option of each parameter, also by its name in the library."""
+    options = {}
+    for name, parameter in signature.parameters.items():
+        (info,) = parameter.annotation.__metadata__
+        if isinstance(info, OptionInfo):
+            declared = [each for each in info.param_decls or () if each.startswith("--")]
+            option = declared[0] if declared else f"--{name.replace('_', '-')}"
+            options[name] = options[_OTHER_NAMES.get(name, name)] = option
+    return options
+
+
+def _with_options(message: str, options: dict[str, str]) -> str:
+    """Return a message of the library with parameters named as on the command line."""
+    return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), message)
+
+
+def _report(error: BaseException, options: dict[str, str]) -> int:
     """Print one line on what went wrong; return the exit code."""
     if isinstance(error, typer.Exit):
         return error.exit_code
@@ -93,7 +116,7 @@ def _report(error: BaseException) -> int:
         sys.stdout = None  # the reader has closed the pipe
         return WORK_FAILED
     if isinstance(error, _BAD_INPUT):
-        return _fail(_words_of(error), BAD_INPUT)
+        return _fail(_with_options(_words_of(error), options), BAD_INPUT)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return _fail(
         f"The command failed with {what}. Run it with --debug to see the traceback.", WORK_FAILED

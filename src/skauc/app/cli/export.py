@@ -18,6 +18,13 @@ from skauc.exceptions import InvalidParameterError
 # The suffix of each kind of file.
 SUFFIXES = {"onnx": ".onnx", "c": ".h", "sql": ".sql", "js": ".js", "html": ".html"}
 _LANGUAGES = {suffix: language for language, suffix in SUFFIXES.items()} | {".mjs": "js"}
+# The languages that use an option.
+_USERS = {
+    "name": ("c", "sql", "js", "html"),
+    "precision": ("onnx", "c"),
+    "dialect": ("sql",),
+    "table": ("sql",),
+}
 _TYPES = {".js": ".d.ts", ".mjs": ".d.mts"}
 
 
@@ -68,10 +75,10 @@ def export(
     language = _language(to, output)
     output = Path(model.with_suffix(SUFFIXES[language]).name) if output is None else output
     types = _types_beside(output) if language == "js" else None
+    _check_used(language, name=name, precision=precision, dialect=dialect, table=table)
     check_outputs(output, types, force=force, json=json, is_binary=language == "onnx")
     opened = open_file(model)
     if language == "onnx":
-        _check_unused(name=name, dialect=dialect, table=table)
         _export_graph(opened, output, precision, json)
         return
     name = _name_of(model) if name is None else name
@@ -111,12 +118,12 @@ def _types_beside(output: Path) -> Path | None:
     return output.with_suffix(_TYPES[output.suffix])
 
 
-def _check_unused(**options: str | None) -> None:
+def _check_used(language: str, **options: str | None) -> None:
     for option, value in options.items():
-        if value is not None:
+        if value is not None and language not in _USERS[option]:
             raise InvalidParameterError(
-                f"--{option} is not for --to onnx; got {value!r}. Leave it out, or choose another "
-                "language."
+                f"--{option} is not for --to {language}; got {value!r}. Leave it out, or choose "
+                "another language."
             )
 
 
