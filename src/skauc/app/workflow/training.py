@@ -24,6 +24,7 @@ from skauc.app.workflow.splitting import (
     folds_of_groups,
     take_rows,
 )
+from skauc.exceptions import InvalidDataError
 from skauc.preprocessing import TablePreprocessor
 from skauc.sparse import SparseKernelAUCCV
 from skauc.sparse.grid import EFFORTS
@@ -147,6 +148,11 @@ def train_model(
     trained : Trained
         The model. After an interrupt it is the best model so far, if there is one.
     """
+    if _n_fewest(table) < 2:
+        raise InvalidDataError(
+            f"Training needs at least 2 rows of each class; the smaller class has "
+            f"{_n_fewest(table)}. Use more rows."
+        )
     preprocessor = TablePreprocessor(
         random_state=recipe.seed,
         numeric=recipe.numeric,
@@ -212,13 +218,17 @@ def _with_threshold(pipeline: Pipeline, table: LabelledTable) -> FixedThresholdC
 
 def _notes_on_few(table: LabelledTable) -> tuple[str, ...]:
     """Say what rests on few rows."""
-    n_fewest = int(min(np.count_nonzero(table.y), np.count_nonzero(~table.y)))
-    if n_fewest >= FEWEST_TO_TEST:
+    if _n_fewest(table) >= FEWEST_TO_TEST:
         return ()
     return (
-        f"The smaller class has {n_fewest} rows. The settings and the probabilities rest on them, "
-        "and are uncertain.",
+        f"The smaller class has {_n_fewest(table)} rows. The settings and the probabilities rest "
+        "on them, and are uncertain.",
     )
+
+
+def _n_fewest(table: LabelledTable) -> int:
+    """Return the number of rows of the smaller class."""
+    return int(min(np.count_nonzero(table.y), np.count_nonzero(~table.y)))
 
 
 def _notes_on_dates(step: TablePreprocessor, table: LabelledTable) -> tuple[str, ...]:
