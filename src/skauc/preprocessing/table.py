@@ -51,6 +51,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
     - Text becomes the presence of its most frequent words.
     - Columns of numbers, truth values or dates with gaps get an indicator of missing values.
 
+    Times of the day are categories; 08:00 and 08:00:00 are the same level. An infinite number is an
+    error.
+
     Levels and words in fewer than 5 rows and levels not seen before count as no level. Columns
     that are empty, constant or only number the rows are dropped.
 
@@ -61,7 +64,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
     numeric : sequence of str, default=()
         Columns to read as numbers, whatever they look like.
     category : sequence of str, default=()
-        Columns to read as categories.
+        Columns to read as categories. 7, 7.0 and "7" are the same level.
     date : sequence of str, default=()
         Columns to read as dates.
     drop : sequence of str, default=()

@@ -39,6 +39,7 @@ def read_table(path, *, format: str | None = None, kinds: Mapping[str, str] | No
     -------
     frame : pandas.DataFrame
         One row per line. Empty values, NA, NaN, null, None and ? in text formats are missing.
+        Hexadecimal codes, and integers of 19 digits or more that do not fit in 64 bits, are text.
 
     Examples
     --------
