@@ -54,7 +54,7 @@ def test_standard_output(path):
     [
         (("--to", "pdf"), "--to must be one of onnx, c, sql, js, html; got 'pdf'."),
         (("--to", "onnx", "--table", "x"), "--table is not for --to onnx; got 'x'. Leave it out"),
-        (("--to", "js", "--dialect", "duckdb"), "--dialect is not for --to js; got 'duckdb'. Leave"),
+        (("--to", "js", "--dialect", "duckdb"), "--dialect is not for --to js; got 'duckdb'."),
         (("--to", "sql", "--precision", "float"), "--precision is not for --to sql; got 'float'."),
         (("--to", "c", "--precision", "float64"), "must be one of 'double', 'float', 'int8'; got"),
     ],
