@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXPLAINED_ROWS = 10_000
 # Rows on a page if none are chosen, and at most.
 PAGE_ROWS, MOST_PAGE_ROWS = 20, 500
-OUTPUT_COLUMNS = ("row", "score", "mean_score")
+_FIRST_COLUMNS = ("row", "score", "mean_score")
 
 
 def explain(
@@ -202,7 +202,7 @@ def _write_csv(file: IO[str], piece: _Piece, *, has_header: bool) -> None:
     if has_header:
         names = [_header_of(name) for name in explained.feature_names]
         marks = [] if errors is None else [f"standard error of {name}" for name in names]
-        writer.writerow([*OUTPUT_COLUMNS, *names, *marks])
+        writer.writerow([*_FIRST_COLUMNS, *names, *marks])
     for i, (number, score) in enumerate(zip(piece.numbers, piece.scores, strict=True)):
         more = [] if errors is None else errors[i].tolist()
         base = float(explained.base_values[i])
@@ -211,7 +211,7 @@ def _write_csv(file: IO[str], piece: _Piece, *, has_header: bool) -> None:
 
 def _header_of(name: str) -> str:
     """Return the header of the contributions of a column."""
-    return f"contribution of {name}" if name in OUTPUT_COLUMNS else str(without_formula(name))
+    return f"contribution of {name}" if name in _FIRST_COLUMNS else str(without_formula(name))
 
 
 def _write_explanations(pieces: _Pieces, table: str, format: str | None, output: Path) -> None:
