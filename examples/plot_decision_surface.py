@@ -17,7 +17,7 @@ random = np.random.default_rng(3)
 X, y = make_moons((1200, 60), noise=0.18, random_state=3)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 
-model = SparseKernelAUC(12, C=10, random_state=0).fit(X, y)
+model = SparseKernelAUC(12, C=10, scaling=None, random_state=0).fit(X, y)
 print(f"{model.n_basis_} centres, training AUC {model.score(X, y):.4f}")
 
 # %%

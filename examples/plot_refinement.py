@@ -25,8 +25,8 @@ grid = np.linspace(-3, 3, 120)
 points = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
 figure, panels = plt.subplots(1, 4, figsize=(13, 3.8), sharey=True, layout="constrained")
 for steps, axes in zip((0, 2, 10, 40), panels, strict=True):
-    model = SparseKernelAUC(8, C=10, refine=steps or False, linear_term=False, random_state=0)
-    model.fit(X_train, y_train)
+    options = {"scaling": None, "refine": steps or False, "linear_term": False}
+    model = SparseKernelAUC(8, C=10, **options, random_state=0).fit(X_train, y_train)
     scores = model.decision_function(points).reshape(120, 120)
     axes.contourf(grid, grid, scores, levels=20, cmap="Blues")
     axes.scatter(*X_train[y_train].T, s=5, color="darkorange")

@@ -123,6 +123,7 @@ def _model(
         selection=Selection("greedy", n_rows=None, **{"retrain": "geometric", **parameters}),
         refine=False,
         linear_term=False,
+        scaling=None,
         n_jobs=n_jobs,
         random_state=seed,
     )

@@ -185,7 +185,7 @@ class Refined:
 
     def _fit(self, part: Part, size: int, parameters: dict, seed: int) -> dict[int, Stage]:
         size = max(min(len(part.y_train) // 2, size), 1)
-        settings = {"linear_term": False, **parameters}
+        settings = {"linear_term": False, "scaling": None, **parameters}
         model = SparseKernelAUC(size, refine=self.refine, random_state=seed, **settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -19,8 +19,8 @@ X, y = make_classification(100, 4, class_sep=0.8, random_state=0)
 
 KERNELS = ("rbf", "laplacian", "polynomial", "linear")
 MODELS = [
-    *(SparseKernelAUC(4, kernel=kernel, random_state=0) for kernel in KERNELS),
-    SparseKernelAUC(4, linear_term=True, random_state=0),
+    *(SparseKernelAUC(4, kernel=kernel, scaling=None, random_state=0) for kernel in KERNELS),
+    SparseKernelAUC(4, random_state=0),
     SparseKernelAUC(4, rotate=True, refine=2, random_state=0),
     SparseKernelAUC(4, scaling="rank", random_state=0),
     *(KernelRankSVM(kernel=kernel) for kernel in KERNELS),
@@ -106,7 +106,7 @@ def test_predict_proba_says_how_to_get_probabilities(model):
 
 @pytest.mark.parametrize(
     "model",
-    [SparseKernelAUC(4, random_state=0), KernelRankSVM(), StructuralAUC(kernel="rbf")],
+    [SparseKernelAUC(4, scaling=None), KernelRankSVM(), StructuralAUC(kernel="rbf")],
     ids=str,
 )
 def test_spreads_that_differ_by_orders_of_magnitude_are_reported(model):
@@ -125,8 +125,8 @@ def test_linear_models_and_functions_are_not_asked_for_spreads():
 
 CANCER, MALIGNANT = load_breast_cancer(return_X_y=True)
 LOCAL = [
-    SparseKernelAUC(8, random_state=0),
-    SparseKernelAUC(8, rotate=True, refine=2, linear_term=False, random_state=0),
+    SparseKernelAUC(8, scaling=None, random_state=0),
+    SparseKernelAUC(8, scaling=None, rotate=True, refine=2, linear_term=False, random_state=0),
     SparseKernelAUC(8, kernel="laplacian", gamma=1.0, random_state=0),
     KernelRankSVM(),
     StructuralAUC(kernel="rbf"),
@@ -168,7 +168,7 @@ def test_sparse_rows_and_names_are_reported_too():
         (CANCER[:19], KernelRankSVM()),
         (np.tile(CANCER[:1], (30, 1)), KernelRankSVM()),
         (1e4 + CANCER, StructuralAUC()),
-        (CANCER, SparseKernelAUC(8, scaling="rank", random_state=0)),
+        (CANCER, SparseKernelAUC(8, random_state=0)),
     ],
     ids=["few rows", "equal rows", "linear", "ranks"],
 )

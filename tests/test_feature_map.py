@@ -29,7 +29,7 @@ def test_the_estimator_scores_its_scaled_rows(word):
     y = X[:, 0] * X[:, 1] > 1
     model = SparseKernelAUC(8, scaling=word, refine=False, random_state=0).fit(X, y)
     scaled = model.scaling_.transform(X)
-    plain = SparseKernelAUC(8, refine=False, random_state=0).fit(scaled, y)
+    plain = SparseKernelAUC(8, scaling=None, refine=False, random_state=0).fit(scaled, y)
     assert_allclose(model.decision_function(X), plain.decision_function(scaled), atol=1e-8)
     assert_array_equal(model.basis_vectors_, scaled[model.basis_indices_])
     assert_allclose(list(model.staged_decision_function(X))[-1], model.decision_function(X))
@@ -37,9 +37,16 @@ def test_the_estimator_scores_its_scaled_rows(word):
         assert_array_equal(twin.decision_function(X), model.decision_function(X))
 
 
+def test_the_default_ranks_features_of_any_unit():
+    X = skewed()
+    y = X[:, 0] * X[:, 1] > 1
+    model, other = (SparseKernelAUC(8, random_state=0).fit(rows, y) for rows in (X, 1e9 * X))
+    assert_allclose(other.decision_function(1e9 * X), model.decision_function(X), rtol=1e-6)
+
+
 @pytest.mark.filterwarnings("ignore::skauc.exceptions.UnscaledFeaturesWarning")
 def test_without_scaling_there_is_none():
-    model = SparseKernelAUC(4).fit(skewed(), np.arange(300) % 2)
+    model = SparseKernelAUC(4, scaling=None).fit(skewed(), np.arange(300) % 2)
     assert model.scaling_ is None
 
 
@@ -47,7 +54,7 @@ def test_without_scaling_there_is_none():
 def test_other_words_are_refused(scaling):
     with pytest.raises(
         InvalidParameterError,
-        match=r"`scaling` must be None, 'rank', 'normal', 'screened', 'clip' or 'log'; got",
+        match=r"`scaling` must be 'auto', None, 'rank', .*'clip' or 'log'; got",
     ):
         SparseKernelAUC(scaling=scaling).fit(skewed(), np.arange(300) % 2)
 
@@ -56,6 +63,16 @@ def test_other_words_are_refused(scaling):
 def test_sparse_rows_are_refused(word):
     with pytest.raises(InvalidDataError, match=f"'{word}' needs dense rows; got a sparse matrix"):
         SparseKernelAUC(scaling=word).fit(sparse.csr_array(skewed()), np.arange(300) % 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"scaling": "clip"}, {"rotate": True}], ids=str)
+def test_models_of_dense_rows_score_sparse_rows(options):
+    X = np.where(skewed() > 1, skewed(), 0.0)
+    model = SparseKernelAUC(8, random_state=0, **options).fit(X, X[:, 0] > 2)
+    expected = model.decision_function(X)
+    assert_allclose(model.decision_function(sparse.csr_array(X)), expected)
+    assert_allclose(model.decision_function(sparse.csr_array(X[:1])), expected[:1])
+    assert_allclose(list(model.staged_decision_function(sparse.csr_array(X)))[-1], expected)
 
 
 # -- principal axes ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency, norm, rankdata
 from skauc import SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.scalings import (
+    BOUNDED,
     IRRELEVANT_PART,
     LEAST_DEVIATIONS,
     N_KNOTS,
@@ -240,6 +241,33 @@ def test_clip_and_log_lead_back_and_do_not_depend_on_the_unit(word, unit):
 def test_a_constant_feature_has_the_image_zero(word):
     rows = np.full((5, 1), -3.5)
     assert_array_equal(scaling_of(word, rows).transform(rows), np.zeros((5, 1)))
+
+
+# -- bounds -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bounded_features_stay_as_they_are_in_the_range_of_the_training_rows(dtype):
+    X = skewed().astype(dtype)
+    X = np.column_stack((X, np.full(len(X), 7.0, dtype), 1e6 * X[:, 0] - 1e9))
+    weights = np.ones(len(X))
+    X[0, 0], weights[0] = 1e9, 0.0  # rows without weight do not count
+    scaling = make_scaling(BOUNDED, training(X, X[:, 2] > 0, weights))
+    least, greatest = X[1:].min(axis=0), X[1:].max(axis=0)
+    found = scaling.transform(X)
+    assert found.dtype == dtype
+    assert_allclose(found, np.clip(X, least, greatest), rtol=1e-6 if dtype == np.float32 else 1e-12)
+    for far, end in ((-1e30, least), (1e30, greatest)):
+        assert_allclose(scaling.transform(np.full((1, X.shape[1]), far, dtype))[0], end, rtol=1e-6)
+
+
+def test_bounds_of_the_largest_numbers_are_finite():
+    X = np.array([[-1.7e308], [1.7e308], [0.0]])
+    with np.errstate(over="ignore"):
+        images = make_scaling(BOUNDED, training(X, X[:, 0] > 0)).transform(np.sort(X, axis=0))
+    assert np.isfinite(images).all()
+    assert (images[1:] >= images[:-1]).all()
+    assert images[-1] > images[0]
 
 
 # -- relevance --------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def draw_surface(axes) -> None:
     """Draw the scores of a small model, its centres and its training points."""
     X, y = make_moons((1200, 60), noise=0.18, random_state=3)
     X = StandardScaler().fit_transform(X)
-    model = SparseKernelAUC(12, C=10, random_state=0).fit(X, y)
+    model = SparseKernelAUC(12, C=10, scaling=None, random_state=0).fit(X, y)
     across, up = np.linspace(-2.5, 2.7, 240), np.linspace(-3.1, 2.6, 240)
     points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     scores = model.decision_function(points).reshape(240, 240)

@@ -13,8 +13,10 @@ from scipy import linalg
 
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.kernels import Rows, densified
 from skauc.scalings import SCALINGS, Scaling, as_doubles, deciding_rows, make_scaling
 from skauc.support import quiet_overflow
+from skauc.validation import is_auto
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +26,9 @@ class FeatureMap:
     by_feature: Scaling | None = None
     axes: np.ndarray | None = None
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the rows as the kernel sees them, in the dtype of the rows."""
+    def transform(self, X: Rows) -> np.ndarray:
+        """Return the rows as the kernel sees them, dense and in the dtype of the rows."""
+        X = densified(X)
         X = X if self.by_feature is None else self.by_feature.transform(X)
         return X if self.axes is None else X @ self.axes.astype(X.dtype, copy=False)
 
@@ -48,12 +51,13 @@ class FeatureMap:
 
 
 def check_scaling(scaling) -> None:
-    """Raise an error unless ``scaling`` is one of `SCALINGS`."""
-    if scaling is not None and not (isinstance(scaling, str) and scaling in SCALINGS):
+    """Raise an error unless ``scaling`` is "auto" or one of `SCALINGS`."""
+    is_word = isinstance(scaling, str) and scaling in SCALINGS
+    if not (scaling is None or is_word or is_auto(scaling)):
         raise InvalidParameterError(
-            "`scaling` must be None, 'rank', 'normal', 'screened', 'clip' or 'log'; got "
-            f"{scaling!r}. Use 'normal' for features with heavy tails or different units, None for "
-            "scaled features."
+            "`scaling` must be 'auto', None, 'rank', 'normal', 'screened', 'bounded', 'clip' or "
+            f"'log'; got {scaling!r}. Use 'normal' for features with heavy tails or different "
+            "units, None for scaled features."
         )
 
 

@@ -38,6 +38,8 @@ _BLOCK = 1 << 20
 # the shares of positives in its intervals differ by this many standard deviations of the
 # chi-squared statistic. All other features together weigh this part of the relevant ones.
 SCREENED = "screened"
+# The scaling that leaves features as they are, within the range of the training rows.
+BOUNDED = "bounded"
 _N_INTERVALS = 8
 LEAST_DEVIATIONS, IRRELEVANT_PART = 5.0, 0.3
 # The smooth clip bends values to less than this many widths from the middle.
@@ -218,10 +220,27 @@ def _screened(data: TrainingData, word: str) -> RankScaling:
     return replace(normal, deviation=normal.deviation / found)
 
 
+def _bounded(data: TrainingData, word: str) -> RankScaling:
+    """Return maps that change nothing between the least and the greatest value of each feature.
+
+    They are ranks between two knots, with the mean and deviation that give the values back.
+    """
+    X, weights = as_doubles(deciding_rows(data))
+    X = X[weights > 0]
+    knots = np.array([X.min(axis=0), X.max(axis=0)])
+    with quiet_overflow():
+        width = np.minimum(knots[1] - knots[0], np.finfo(np.float64).max)
+    varies = width > 0
+    half_steps = np.array([np.zeros(len(width)), np.where(varies, 2, 0)], dtype=np.uint8)
+    width = np.where(varies, width, 1.0)
+    return RankScaling(knots, half_steps, mean=-knots[0] / width, deviation=1.0 / width)
+
+
 _SCALINGS: dict[str, Callable[[TrainingData, str], Scaling]] = {
     "rank": RankScaling.of,
     "normal": RankScaling.of,
     SCREENED: _screened,
+    BOUNDED: _bounded,
     "clip": ClipScaling.of,
     "log": LogScaling.of,
 }

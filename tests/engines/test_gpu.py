@@ -90,7 +90,7 @@ def test_a_fit_is_the_same_to_the_last_bit_every_time(rows):
 def test_sparse_rows_are_fitted_like_dense_ones(rows):
     X, y, X_test, _ = rows
     X = np.where(np.abs(X) > 0.5, X, 0.0)
-    model = SparseKernelAUC(5, engine="gpu", random_state=0)
+    model = SparseKernelAUC(5, scaling=None, engine="gpu", random_state=0)
     dense, other = (clone(model).fit(rows, y) for rows in (X, sparse.csr_array(X)))
     assert sparse.issparse(other.basis_vectors_)
     assert_allclose(other.decision_function(X_test), dense.decision_function(X_test), rtol=1e-4)

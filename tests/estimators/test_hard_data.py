@@ -167,7 +167,7 @@ def test_rows_far_from_zero_are_ranked_well_or_there_is_a_warning(kernel, contai
 @pytest.mark.parametrize(
     "model",
     [
-        SparseKernelAUC(8, linear_term=True, random_state=0),
+        SparseKernelAUC(8, scaling=None, random_state=0),
         SparseKernelAUCCV(
             n_basis=8, linear_term=True, scaling=None, refine=False, cv=2, random_state=0
         ),
@@ -215,7 +215,7 @@ def test_on_many_rows_extreme_units_work_or_are_refused(kernel, many_rows):
 
 def test_units_beyond_all_computing_are_refused():
     with pytest.raises(InvalidDataError, match=r"gamma='scale' cannot be computed: .* Scale the"):
-        make().fit(X * 1e200, y)
+        make(scaling=None).fit(X * 1e200, y)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

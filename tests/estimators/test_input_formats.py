@@ -15,7 +15,8 @@ NAMES = ["age", "weight", "height", "pulse", "dose"]
 
 
 def make(n_basis=6, **parameters):
-    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+    """An estimator without scaling, which is the same for sparse and for dense rows."""
+    return SparseKernelAUC(n_basis, random_state=0, **{"scaling": None, **parameters})
 
 
 def pandas_frame(rows, names=NAMES):

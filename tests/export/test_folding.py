@@ -26,8 +26,8 @@ MODELS = {
 
 
 def fitted(name, scaler):
-    parameters = {"n_basis": 6, "refine": False, "random_state": 0, **MODELS[name]}
-    return make_pipeline(scaler, SparseKernelAUC(**parameters)).fit(X, Y)
+    parameters = {"n_basis": 6, "scaling": None, "refine": False, **MODELS[name]}
+    return make_pipeline(scaler, SparseKernelAUC(**parameters, random_state=0)).fit(X, Y)
 
 
 @needs_gcc
@@ -65,7 +65,7 @@ def test_a_linear_term_of_a_large_number_keeps_its_shift():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"scaling": "clip"}, {"rotate": True}, {"kernel": "polynomial"}]
+    "parameters", [{"scaling": "clip"}, {"scaling": None, "rotate": True}, {"kernel": "polynomial"}]
 )
 def test_other_maps_are_kept(parameters):
     classifier = SparseKernelAUC(6, refine=False, random_state=0, **parameters)

@@ -37,7 +37,7 @@ WORDS = np.array(["no", 'it\'s "yes"'])[Y]
 
 
 def small(n_basis=6, **parameters):
-    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+    return SparseKernelAUC(n_basis, random_state=0, **{"scaling": None, **parameters})
 
 
 MODELS = {
@@ -52,6 +52,7 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "axes": small(scaling="normal", rotate=True),
     "screened": small(scaling="screened"),
+    "bounded": small(scaling="bounded"),
     "clip": small(scaling="clip", rotate=True),
     "log": small(scaling="log", linear_term=True),
     "averaged": SparseKernelAUCCV(n_basis=32, scaling="normal", cv=3, random_state=0),
@@ -260,7 +261,7 @@ def test_the_hash_is_that_of_the_model():
 
 def test_64_refined_centres_of_22_features_are_small():
     rows, labels = make_classification(300, 22, random_state=0)
-    model = make_pipeline(StandardScaler(), small(64, refine=3, linear_term=True)).fit(rows, labels)
+    model = make_pipeline(StandardScaler(), small(64, scaling=None, refine=3)).fit(rows, labels)
     assert len(model[-1].dual_coef_) == 64
     assert len(to_source(model, "c")) < 20_000
     assert len(to_source(model, "html")) < 40_000

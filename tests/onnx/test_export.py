@@ -48,7 +48,7 @@ WORDS = np.array(["no", "yes"])[Y]
 
 
 def small(n_basis=12, **parameters):
-    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+    return SparseKernelAUC(n_basis, random_state=0, **{"scaling": None, **parameters})
 
 
 def run(graph, inputs):
@@ -79,6 +79,7 @@ MODELS = {
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal", linear_term=True),
     "screened": small(scaling="screened", linear_term=True),
+    "bounded": small(scaling="bounded", rotate=True),
     "clip": small(scaling="clip", rotate=True),
     "log": small(scaling="log", linear_term=True),
     "normal along axes": small(scaling="normal", rotate=True, refine=5, linear_term=True),

@@ -59,7 +59,7 @@ WORDS = np.array(["no", "yes"])[Y]
 
 
 def small(n_basis=8, **parameters):
-    return SparseKernelAUC(n_basis, random_state=0, **parameters)
+    return SparseKernelAUC(n_basis, random_state=0, **{"scaling": None, **parameters})
 
 
 def small_cv():
@@ -79,6 +79,7 @@ MODELS = {
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal"),
     "screened": small(scaling="screened"),
+    "bounded": small(scaling="bounded"),
     "clip": small(scaling="clip"),
     "log": small(scaling="log"),
     "axes": small(rotate=True, refine=5),

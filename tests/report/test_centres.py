@@ -70,6 +70,7 @@ def encoded():
             ("passthrough", ["is_new"]),
             sparse_threshold=0,
         )
+        kwargs = {"scaling": None, **kwargs}
         return make_pipeline(encode, SparseKernelAUC(8, random_state=0, **kwargs)).fit(X, y)
 
     return fit

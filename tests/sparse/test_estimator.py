@@ -25,11 +25,11 @@ X_NEW = np.random.default_rng(1).normal(size=(50, 6))
 BY_GAIN = ("orthogonal", "greedy", "exact", "exhaustive")
 SELECTIONS = (*BY_GAIN, "random", "kmeans")
 EVERY_ROW = 10**6
-PLAIN = {"refine": False, "linear_term": False}
+PLAIN = {"refine": False, "linear_term": False, "scaling": None}
 
 
 def make(n_basis=8, **parameters):
-    """An estimator that neither refines nor has a linear term, unless told."""
+    """An estimator without refinement, linear term and scaling, unless told."""
     return SparseKernelAUC(n_basis, random_state=0, **{**PLAIN, **parameters})
 
 
@@ -310,7 +310,7 @@ def test_fitting_on_many_rows_agrees_with_fitting_exactly(use_sizes, n_rows):
     assert_allclose(large.path_[-1].objective, exact.path_[-1].objective, rtol=1e-5)
 
 
-@pytest.mark.parametrize("parameters", [PLAIN, {"refine": 4, "linear_term": False}], ids=str)
+@pytest.mark.parametrize("parameters", [PLAIN, PLAIN | {"refine": 4}], ids=str)
 def test_coefficients_of_a_sampled_fit_are_the_best_on_all_rows(parameters):
     rows, labels = make_classification(9000, 6, weights=[0.9], class_sep=0.5, random_state=0)
     weights = np.random.default_rng(0).integers(0, 3, 9000).astype(float)

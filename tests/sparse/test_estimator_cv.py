@@ -224,7 +224,7 @@ def test_several_widths_are_one_gamma():
 def test_numbers_words_and_widths_can_be_mixed():
     model = make(gammas=["scale", 0.1, [2.0, 0.4, 0.08]], linear_term=False).fit(X, y)
     tried = set(model.cv_results_["param_gamma"])
-    scale = SparseKernelAUC(1).fit(X, y).gamma_
+    scale = SparseKernelAUC(1, scaling=None).fit(X, y).gamma_
     assert tried <= {float(scale), 0.1, (2.0, 0.4, 0.08)}
 
 
@@ -232,7 +232,7 @@ def test_normal_scores_are_tried_and_scored_like_fits_on_the_folds():
     rows = np.exp(3 * X)
     small = {"gammas": ["scale"], "linear_term": False, "selection": Selection(n_candidates=1000)}
     tried = make(scaling="auto", **small).fit(rows, y)
-    assert set(tried.cv_results_["param_scaling"]) == {None, "normal"}
+    assert set(tried.cv_results_["param_scaling"]) == {"bounded", "normal"}
     assert tried.best_params_["scaling"] in ("normal", "rank")
     results = tried.cv_results_
     chosen = settings(results).index(tried.best_params_)
@@ -279,7 +279,7 @@ def test_the_last_fit_refines_on_more_rows(effort, n_rows):
 def test_axes_are_tried():
     model = make(refine="auto", rotate="auto", scaling="auto", gammas=[1.0]).fit(X, y)
     tried = settings(model.cv_results_)
-    assert {setting["scaling"] for setting in tried if setting["rotate"]} == {None}
+    assert {setting["scaling"] for setting in tried if setting["rotate"]} == {"bounded"}
     alone = make(refine=True, rotate=True, gammas=[1.0]).fit(X, y)
     assert alone.best_params_["rotate"]
     assert alone.scaling_.axes.shape == (2, 2)
@@ -614,7 +614,7 @@ def no_work(monkeypatch):
         ({"linear_term": ()}, r"`linear_term` must be True or False; got \(\)"),
         ({"linear_term": "no"}, "`linear_term` must be True or False; got 'no'"),
         ({"refine": 0}, "`refine` must be 'auto', True, False or a number of steps .* got 0"),
-        ({"scaling": ("rank",)}, r"`scaling` must be None, 'rank', .*; got \('rank',\)"),
+        ({"scaling": ("rank",)}, r"`scaling` must be 'auto', None, .*; got \('rank',\)"),
         ({"cv": 1}, "`cv` must be an integer of at least 2; got 1. 5 folds are usual"),
         (
             {"selection": Selection(n_candidates=0)},

@@ -19,7 +19,7 @@ X, y = make_classification(
     300, 6, weights=[0.6], class_sep=0.5, flip_y=0.2, n_redundant=0, random_state=0
 )
 SIZES = [4, 8, 16, 20]
-PLAIN = {"refine": False, "linear_term": False}
+PLAIN = {"refine": False, "linear_term": False, "scaling": None}
 
 
 def make(n_basis=20, **parameters):

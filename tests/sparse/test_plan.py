@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -245,8 +246,35 @@ def test_a_selection_is_a_value():
 
 
 @pytest.mark.parametrize(
+    ("given", "n_rarer", "scaling"),
+    [
+        ({}, 999, "normal"),
+        ({}, 1_000, None),
+        ({"gamma": "auto"}, 999, "normal"),
+        ({"gamma": 0.5}, 999, None),
+        ({"kernel": "laplacian"}, 999, None),
+        ({"scaling": None}, 999, None),
+        ({"scaling": "rank"}, 1_000, "rank"),
+    ],
+    ids=str,
+)
+def test_auto_scales_features_if_the_rarer_class_has_few_rows(given, n_rarer, scaling):
+    """Rows without weight do not count."""
+    X = np.random.default_rng(0).normal(size=(3_000, 2))
+    positive, weights = np.arange(3_000) <= n_rarer, np.ones(3_000)
+    weights[0] = 0.0
+    parameters = Parameters.of(SparseKernelAUC(**given))
+    labels = np.array([0, 1])
+    rows = TrainingData(X, positive, weights, labels)
+    assert parameters.for_rows(rows).scaling == scaling
+    sparse_rows = TrainingData(sparse.csr_array(X), positive, weights, labels)
+    assert parameters.for_rows(sparse_rows).scaling == given.get("scaling")
+
+
+@pytest.mark.parametrize(
     ("n_rows", "gamma", "n_basis"), [(300, "scale", 300), (300, [0.1, 1.0], 600), (20, 0.5, 100)]
 )
 def test_a_basis_has_at_most_one_centre_per_row_and_width(n_rows, gamma, n_basis):
-    assert Parameters(10**6, gamma=gamma).limited_to(n_rows).n_basis == n_basis
-    assert Parameters(16, gamma=gamma).limited_to(n_rows).n_basis == 16
+    rows = make_rows(n_rows)
+    assert Parameters(10**6, gamma=gamma).for_rows(rows).n_basis == n_basis
+    assert Parameters(16, gamma=gamma).for_rows(rows).n_basis == 16

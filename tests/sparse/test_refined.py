@@ -52,9 +52,9 @@ X_NEW, Y_NEW = moons(1000, seed=1)
 
 
 def make(n_basis=8, **parameters):
-    """An estimator that neither refines nor has a linear term, unless told."""
-    plain = {"refine": False, "linear_term": False, "C": 10.0, "random_state": 0}
-    return SparseKernelAUC(n_basis, **{**plain, **parameters})
+    """An estimator without refinement, linear term and scaling, unless told."""
+    plain = {"refine": False, "linear_term": False, "scaling": None, "C": 10.0}
+    return SparseKernelAUC(n_basis, **{"random_state": 0, **plain, **parameters})
 
 
 @pytest.fixture(scope="module", params=VARIANTS)

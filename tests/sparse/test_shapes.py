@@ -177,7 +177,7 @@ def test_ridges_see_equality():
     train, test = equal_cards(1500, 0), equal_cards(1000, 1)
     scores = []
     for shapes in ("round", "ridge"):
-        model = SparseKernelAUC(16, shapes=shapes, random_state=0).fit(*train)
+        model = SparseKernelAUC(16, scaling=None, shapes=shapes, random_state=0).fit(*train)
         scores.append(model.score(*test))
     assert scores[0] < 0.85
     assert scores[1] > 0.97
@@ -190,7 +190,7 @@ def test_ridges_see_equality_on_a_gpu(monkeypatch):
     """Fewer rows and steps, because here the GPU is the CPU."""
     pytest.importorskip("torch", reason='needs pip install "skauc[gpu]"')
     monkeypatch.setenv("SKAUC_GPU_DEVICE", "cpu")
-    options = {"shapes": "ridge", "refine": 3, "random_state": 0}
+    options = {"scaling": None, "shapes": "ridge", "refine": 3, "random_state": 0}
     train, test = equal_cards(600, 0), equal_cards(500, 1)
     model = SparseKernelAUC(8, engine="gpu", **options).fit(*train)
     assert model.score(*test) > 0.9
@@ -205,7 +205,8 @@ def test_local_scales_learn_where_a_feature_matters():
     train, test = wells(2500, 0), wells(2000, 1)
     scores = {}
     for shapes in ("round", "local"):
-        model = SparseKernelAUC(16, shapes=shapes, refine=30, random_state=0).fit(*train)
+        options = {"scaling": None, "shapes": shapes, "refine": 30}
+        model = SparseKernelAUC(16, **options, random_state=0).fit(*train)
         scores[shapes] = model.score(*test)
     assert scores["local"] > scores["round"] + 0.005
     assert np.log(model.metric_).std(axis=0).min() > 0.05
@@ -216,7 +217,8 @@ def test_local_scales_learn_where_a_feature_matters():
 @pytest.mark.parametrize("shapes", ["local", "ridge"])
 def test_sparse_rows_and_smaller_models(shapes):
     rows, labels = equal_cards(300, 0)
-    dense = SparseKernelAUC(8, shapes=shapes, refine=3, random_state=0).fit(rows, labels)
+    options = {"scaling": None, "shapes": shapes, "refine": 3}
+    dense = SparseKernelAUC(8, **options, random_state=0).fit(rows, labels)
     model = clone(dense).fit(sparse.csr_array(rows), labels)
     assert_allclose(model.decision_function(rows), dense.decision_function(rows), atol=1e-4)
     smaller = dense.truncate(4)

@@ -23,6 +23,7 @@ before = compiled()
 random = np.random.default_rng(0)
 for n_rows, dtype, options in (
     (200, "f8", {}),
+    (200, "f8", {"scaling": None}),
     (200, "f4", {"scaling": "normal", "rotate": True}),
     (11_000, "f8", {}),
     (11_000, "f8", {"refine": False, "linear_term": False, "n_jobs": 2}),

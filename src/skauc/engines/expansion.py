@@ -23,9 +23,9 @@ class Scorer:
     """Scores blocks of rows: sum_k coef_k k(z_k, x) + linear_coef.x + intercept.
 
     Centres are prepared once. Rows must have the format and the precision of ``like``. ``scaling``
-    is applied to them first. Coefficients may have several columns, one model each over the same
-    centres. Kernel values have the precision of the rows, but float32 is used only if the
-    coefficients do not magnify its error.
+    is applied to them first, and makes them dense. Coefficients may have several columns, one model
+    each over the same centres. Kernel values have the precision of the rows, but float32 is used
+    only if the coefficients do not magnify its error.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class Scorer:
             slopes = safe_sparse_dot(centres.T, coef, dense_output=True)
             linear_coef = slopes if linear_coef is None else slopes + linear_coef
             coef = coef[:0]
+        n_rows, like = like.shape[0], like if scaling is None else scaling.transform(like[:1])
         self._linear_coef, self._intercept, self._scaling = linear_coef, intercept, scaling
         self._columns, self._coef = None, coef
         if len(coef):
             self._dtype = _value_dtype(like, coef)
-            scratch = (
-                NEW_ARRAYS if like.shape[0] <= _block_rows(*centres.shape) else ThreadScratch()
-            )
+            is_one_block = n_rows <= _block_rows(*centres.shape)
+            scratch = NEW_ARRAYS if is_one_block else ThreadScratch()
             self._columns = kernel.columns(same_format(centres, like), self._dtype, scratch)
             self._rounded = coef.astype(self._dtype, copy=False)
 

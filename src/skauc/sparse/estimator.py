@@ -65,7 +65,7 @@ class SparseKernelAUC(PathClassifier):
         Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. "auto" adds
         it to RBF kernels. If there are more than 256 features, the linear part lies in the span of
         their 256 leading principal axes.
-    scaling : {None, "rank", "normal", "screened", "clip", "log"}, default=None
+    scaling : {"auto", None, "rank", "normal", "screened", "bounded", "clip", "log"}, default="auto"
         Replace every dense feature by its rank among the training rows ("rank"), by the normal
         quantile of this rank ("normal"), which keeps more of the tails, by its distance from the
         median in interquartile ranges, bent smoothly so that it stays below 3 ("clip"), or by its
@@ -74,6 +74,9 @@ class SparseKernelAUC(PathClassifier):
         "screened" is "normal", with a smaller weight for features that seem unrelated to the labels
         on their own. All of them together count less than a third of the others, so that many
         irrelevant features do not hide a few relevant ones. It needs about 500 rows of each class.
+        "bounded" moves values outside of the range of the training rows to its ends. None takes
+        features as they are. "auto" is "normal" for an RBF kernel on dense rows, if the rarer class
+        has fewer than 1,000 rows and ``gamma`` is not a number; otherwise it is None.
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.
@@ -195,10 +198,10 @@ class SparseKernelAUC(PathClassifier):
     choosing and refining centres on samples. Memory is 4 * l * n_basis bytes (8 up to ten thousand
     rows) besides X, which is not copied.
 
-    Scale the features first, for instance with `StandardScaler` in a pipeline, or use ``scaling``.
-    `fit` warns (`UnscaledFeaturesWarning`) if ``scaling`` is None and the standard deviations of
-    dense features differ by more than a factor of 1,000, or if the rows are so far from zero that
-    the inner products of the linear and polynomial kernels lose their digits.
+    Where ``scaling`` is None, which "auto" can mean, scale the features first, for instance with
+    `StandardScaler` in a pipeline. `fit` warns (`UnscaledFeaturesWarning`) then if the standard
+    deviations of dense features differ by more than a factor of 1,000, or if the rows are so far
+    from zero that the inner products of the linear and polynomial kernels lose their digits.
 
     The basis is refined at 8 centres and whenever it has doubled. If there are more than
     8,000 rows, each of these steps works on a new sample of 4,000 rows, drawn by how much they
@@ -248,7 +251,7 @@ class SparseKernelAUC(PathClassifier):
         degree=3,
         coef0=1.0,
         linear_term="auto",
-        scaling=None,
+        scaling="auto",
         rotate=False,
         shapes="round",
         selection="orthogonal",
@@ -289,7 +292,7 @@ class SparseKernelAUC(PathClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.scaling is None and not self.rotate
+        tags.input_tags.sparse = self.scaling in (None, "auto") and not self.rotate
         return tags
 
     @with_callbacks
@@ -320,9 +323,9 @@ class SparseKernelAUC(PathClassifier):
         check_checkpoint(self.checkpoint, self.random_state)
         with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
-            parameters = parameters.limited_to(rows.n_rows)
+            parameters = parameters.for_rows(rows)
             plan, mapped = make_plan(parameters, rows)
-            if self.scaling is None and not rows.is_sparse:
+            if parameters.scaling is None and not rows.is_sparse:
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
             warn_if_far_from_zero(
                 self.kernel,

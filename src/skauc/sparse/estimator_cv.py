@@ -23,7 +23,7 @@ from skauc.sparse.averaging import N_NEAR, Average, average_of
 from skauc.sparse.decision import Decision, make_decision
 from skauc.sparse.estimator import SparseKernelAUC
 from skauc.sparse.folds import make_folds
-from skauc.sparse.grid import EFFORTS, are_here, check_search, is_auto, search_grid
+from skauc.sparse.grid import EFFORTS, are_here, check_search, search_grid
 from skauc.sparse.last_fits import LastFit, LastFits
 from skauc.sparse.parameters import Parameters, as_selection
 from skauc.sparse.path_classifier import PathClassifier
@@ -40,7 +40,7 @@ from skauc.sparse.search import (
 )
 from skauc.sparse.settings import SearchGrid
 from skauc.sparse.state import Path
-from skauc.validation import check_groups
+from skauc.validation import check_groups, is_auto
 
 # Seconds that the fit after an interrupt may take from its first centre on.
 LAST_SECONDS = 0.5
@@ -78,15 +78,15 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, models
         without a linear term are tried, too. For dense rows they use ranks unless ``scaling`` is
         given.
-    scaling : {"auto", None, "rank", "normal", "screened", "clip", "log"}, default="auto"
-        As in `SparseKernelAUC`; "auto" is None for sparse rows. For dense rows it is "screened" if
-        the rarer class has at least 500 rows, and "normal" otherwise. None is tried for dense rows,
-        too, unless shapes are averaged (see ``ensemble``) and the rarer class has at least 300.
+    scaling : {"auto", None, "rank", "normal", "screened", "bounded", "clip", "log"}, default="auto"
+        As in `SparseKernelAUC`, but "auto" is None for sparse rows. For dense rows it is "screened"
+        if the rarer class has at least 500 rows, and "normal" otherwise. "bounded" is tried, too,
+        unless shapes are averaged (see ``ensemble``) and the rarer class has at least 300 rows.
     rotate : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
         so that axes take no more numbers than centres, unless ``refine`` is False. If the rarer
-        class has fewer than 300 rows and ``scaling`` is not given, the axes are those of features
-        without a scaling. Use False if explanations must be exact.
+        class has fewer than 300 rows and ``scaling`` is not given, the axes are those of "bounded"
+        features. Use False if explanations must be exact.
     shapes : {"auto", "round", "local", "ridge", "additive"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "local" and "ridge" for dense rows with up to 256
         features, unless they are averaged (see ``ensemble``). "local" needs 200 rows of each class,
@@ -315,7 +315,7 @@ class SparseKernelAUCCV(PathClassifier):
         check_search(self)
         with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
-            base = base.limited_to(rows.n_rows)
+            base = base.for_rows(rows)
             seed = _as_seed(self.random_state)
             counts = class_counts(rows)
             effort = EFFORTS[self.effort]

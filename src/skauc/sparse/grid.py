@@ -15,7 +15,7 @@ from skauc.engines import ENGINES
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
-from skauc.scalings import SCREENED
+from skauc.scalings import BOUNDED, SCREENED
 from skauc.sparse.budget import affordable
 from skauc.sparse.decision import SIZES
 from skauc.sparse.parameters import SHAPES, Parameters, as_selection, n_steps
@@ -30,6 +30,7 @@ from skauc.validation import (
     check_refine,
     check_scoring,
     check_verbose,
+    is_auto,
     is_sequence,
 )
 
@@ -51,7 +52,7 @@ class Effort:
     """
 
     changes: bool = True
-    scalings: tuple[str | None, ...] = (None,)
+    scalings: tuple[str, ...] = (BOUNDED,)
     rotations: tuple[bool, ...] = (False, True)
     averaged: tuple[str, ...] = ("round", "local", "additive")
     averaged_if_few: tuple[str, ...] = ("round", "additive")
@@ -167,8 +168,8 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
         changes += [] if base.focus.is_whole else [{"whole_curve": True}]
         changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
         # On few rows, axes are better without normal scores.
-        is_plain = None in gammas and _are_few(rows)
-        along = {"scaling": None, "gamma": gammas[None][0]} if is_plain else {}
+        is_plain = BOUNDED in gammas and _are_few(rows)
+        along = {"scaling": BOUNDED, "gamma": gammas[BOUNDED][0]} if is_plain else {}
         changes += [{"rotate": rotate, **along} for rotate in rotations[1:]]
         compared = [each for each in shapes[1:] if each not in (PROBED_SHAPE, *averaged)]
         changes += [_shape_change(search, each) for each in compared]
@@ -204,11 +205,6 @@ def _first_and_other_cs(
 
 def _shape_change(search: SparseKernelAUCCV, shapes: str) -> dict:
     return {"shapes": shapes, "refine": n_steps(search.refine, "rbf", shapes)}
-
-
-def is_auto(value: Any) -> bool:
-    """Return whether a parameter is left to the search."""
-    return isinstance(value, str) and value == "auto"
 
 
 def _without_linear_term(search: SparseKernelAUCCV, rows: TrainingData) -> list[dict]:

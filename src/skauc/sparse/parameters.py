@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from skauc.data.sampling import class_counts
+from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling
 from skauc.kernels import check_kernel_parameters
@@ -26,6 +28,7 @@ from skauc.validation import (
     check_integer,
     check_positive,
     check_refine,
+    is_auto,
 )
 
 SHAPES = ("round", "local", "ridge", "additive")
@@ -33,6 +36,9 @@ SHAPES = ("round", "local", "ridge", "additive")
 # Steps of the last refinement if `refine` is True: more where each centre has its own scales.
 DEFAULT_STEPS = 10
 SHAPED_STEPS = 20
+# Rows of the rarer class from which on scaling="auto" takes features as they are
+# (docs/results/development_fits.md).
+ENOUGH_UNSCALED = 1_000
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ class Parameters:
     def check(self) -> None:
         """Raise an error for an invalid value."""
         check_integer("n_basis", self.n_basis, 1, "Set `n_basis` to the size of model you want.")
-        if not (isinstance(self.C, str) and self.C == "auto"):
+        if not is_auto(self.C):
             check_positive(
                 "C", self.C, "Larger values fit pairs more closely; 'auto' estimates it."
             )
@@ -172,15 +178,21 @@ class Parameters:
                 f"{self.selection.rule!r}. Use 'orthogonal' or shapes='round'."
             )
 
-    def limited_to(self, n_rows: int) -> Parameters:
-        """Return the parameters for so many rows, each of which is a centre once per width.
+    def for_rows(self, rows: TrainingData) -> Parameters:
+        """Return the parameters for these rows: the size, and what scaling="auto" means.
 
-        If all rows are candidates, the limit does not depend on them: repeating a row must be the
-        same as a larger weight.
+        A row is a centre once per width. If all rows are candidates, this limit does not depend on
+        them: repeating a row must be the same as a larger weight.
         """
-        n_widths = np.size(self.gamma)
-        n_most = n_widths * max(n_rows, self.selection.n_candidates)
-        return replace(self, n_basis=min(self.n_basis, n_most))
+        n_most = np.size(self.gamma) * max(rows.n_rows, self.selection.n_candidates)
+        scaling = self._usual_scaling(rows) if is_auto(self.scaling) else self.scaling
+        return replace(self, n_basis=min(self.n_basis, n_most), scaling=scaling)
+
+    def _usual_scaling(self, rows: TrainingData) -> str | None:
+        """Return "normal" for few rows of the rarer class, unless distances are given a meaning."""
+        has_free_width = is_rbf(self.kernel) and isinstance(self.gamma, str)
+        are_few = not rows.is_sparse and min(class_counts(rows)) < ENOUGH_UNSCALED
+        return "normal" if has_free_width and are_few else None
 
     @property
     def estimates_loss_weight(self) -> bool:

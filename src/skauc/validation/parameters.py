@@ -63,7 +63,7 @@ def check_boolean(name: str, value) -> bool:
 
 def check_refine(value) -> None:
     """Raise an error unless ``value`` is "auto", a bool or a number of steps."""
-    if isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto"):
+    if isinstance(value, bool | np.bool_) or is_auto(value):
         return
     if not isinstance(value, Integral) or value < 1:
         raise InvalidParameterError(
@@ -73,9 +73,14 @@ def check_refine(value) -> None:
     _check_size("refine", value, "10 is a good choice.")
 
 
+def is_auto(value) -> bool:
+    """Tell whether a parameter is "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
 def check_boolean_or_auto(name: str, value) -> None:
     """Raise an error unless ``value`` is "auto", True or False."""
-    if not (isinstance(value, str) and value == "auto"):
+    if not is_auto(value):
         check_boolean(name, value)
 
 

@@ -201,7 +201,7 @@ def test_rows_far_from_every_centre_are_warned_about(tmp_path):
     """As when a step that scales was forgotten."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    save_model(SparseKernelAUC(3).fit(X, X[:, 0] > 0.5), tmp_path / "m.skauc")
+    save_model(SparseKernelAUC(3, scaling=None).fit(X, X[:, 0] > 0.5), tmp_path / "m.skauc")
     path = tmp_path / "t.csv"
     pd.DataFrame(1e6 * X, columns=["x0", "x1"]).to_csv(path, index=False)
     answer = run("predict", tmp_path / "m.skauc", path)

@@ -19,10 +19,12 @@ from skauc.exceptions import InvalidParameterError
 from skauc.explain import column_relevance
 from skauc.preprocessing import TablePreprocessor
 
+PLAIN = {"scaling": None, "refine": False, "linear_term": False}
+
 
 def test_centres_that_are_rows_come_back_as_these_rows():
     X, y = make_messy(400)
-    classifier = SparseKernelAUC(6, refine=False, linear_term=False, random_state=0)
+    classifier = SparseKernelAUC(6, **PLAIN, random_state=0)
     model = make_pipeline(TablePreprocessor(), classifier).fit(X, y)
     parts = describe_model(model)
     rows = X.iloc[model[-1].basis_indices_]
@@ -97,7 +99,7 @@ def test_models_of_other_libraries_are_refused():
 def test_parts_along_axes_are_told_by_feature():
     toy = make_toy()
     X = toy.X @ np.random.default_rng(0).normal(size=(toy.X.shape[1],) * 2)
-    model = SparseKernelAUC(4, rotate=True, refine=3, linear_term=True, random_state=0)
+    model = SparseKernelAUC(4, scaling=None, rotate=True, refine=3, random_state=0)
     model.fit(X, toy.positive)
     parts = describe_model(model)
     axes = model.scaling_.axes
