@@ -9,18 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from skewed_rows import skewed
 
 from skauc import SparseKernelAUC
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.feature_map import principal_axes
 
 WORDS = pytest.mark.parametrize("word", ["rank", "normal", "clip", "log"])
-
-
-def skewed(n_rows=300, seed=0):
-    rng = np.random.default_rng(seed)
-    tails = np.exp(3 * rng.normal(size=(n_rows, 2)))
-    return np.column_stack((tails, rng.integers(0, 3, n_rows), rng.random(n_rows) < 0.1))
 
 
 @WORDS

@@ -163,7 +163,12 @@ class InterruptedKernel:
 
 
 # Neither refined nor with a linear term, and centres chosen on all rows, unless they are named.
-PLAIN = {"refine": False, "linear_term": False, "selection": Selection(n_rows=None), "scaling": None}
+PLAIN = {
+    "refine": False,
+    "linear_term": False,
+    "selection": Selection(n_rows=None),
+    "scaling": None,
+}
 
 
 def sparse_auc(data: str, parameters: dict | None = None, *options, **more) -> Fit:

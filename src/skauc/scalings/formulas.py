@@ -1,0 +1,184 @@
+"""Maps of each feature by a formula: a smooth clip, logarithms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from skauc.data.training import TrainingData
+from skauc.scalings.rows import SAME_FLOATS, as_doubles, deciding_rows
+from skauc.support import quiet_overflow
+
+# The smooth clip bends values to less than this many widths from the middle.
+CLIP_LIMIT = 3.0
+# Values further from the middle than this many widths count as this far.
+FARTHEST = 1000.0
+# Logarithms are taken of features that are more skewed than this.
+LEAST_SKEWNESS = 1.0
+# A logarithm must leave less than this part of the skewness. Two distinct values keep all of it.
+_LESS_SKEWED = 0.9
+# The share of the positive values below the offset of a feature that has zeros.
+_OFFSET_SHARE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class ClipScaling:
+    """A smooth clip, u / sqrt(1 + (u / 3)^2) of u = (x - middle) / width.
+
+    ``middle`` is the median and ``width`` the interquartile range. If half of the values are equal,
+    it is the median distance of the others. No image is further than 3 from zero. They are not
+    standardised, so a value that is rare is not far from the others.
+    """
+
+    middle: np.ndarray
+    width: np.ndarray
+    word: ClassVar[str] = "clip"
+
+    @classmethod
+    def of(cls, data: TrainingData) -> ClipScaling:
+        """Return the maps for weighted rows."""
+        X, weights = as_doubles(deciding_rows(data))
+        maps = np.array([_middle_and_width(column, weights) for column in X.T])
+        return cls(*np.ascontiguousarray(maps.T))
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers of the maps, one per feature in each array."""
+        return {"middle": self.middle, "width": self.width}
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the images of the rows, in the dtype of the rows."""
+        images = np.empty(X.shape, dtype=X.dtype)
+        for column, image, *numbers in zip(X.T, images.T, *self.parts.values(), strict=True):
+            middle, width = numbers
+            with quiet_overflow():
+                u = np.clip(column / width - middle / width, -FARTHEST, FARTHEST)
+            image[:] = u / np.sqrt(1.0 + (u / CLIP_LIMIT) ** 2)
+        return images
+
+    def inverse(self, images: np.ndarray) -> np.ndarray:
+        """Return values that have these images, at most 1,000 widths from the middle."""
+        farthest = FARTHEST / math.hypot(1.0, FARTHEST / CLIP_LIMIT)
+        bent = np.clip(images, -farthest, farthest)
+        with quiet_overflow():
+            return self.middle + self.width * bent / np.sqrt(1.0 - (bent / CLIP_LIMIT) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class LogScaling:
+    """Standardised features, after the logarithm of those that are positive and skewed.
+
+    A feature with ``is_log`` becomes log(max(x, least) + offset), with its least training value.
+    The offset is zero if all training values are positive, and a small positive value if some are
+    zero.
+    """
+
+    is_log: np.ndarray
+    least: np.ndarray
+    offset: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    word: ClassVar[str] = "log"
+
+    @classmethod
+    def of(cls, data: TrainingData) -> LogScaling:
+        """Return the maps for weighted rows."""
+        X, weights = as_doubles(deciding_rows(data))
+        X, weights = X[weights > 0], weights[weights > 0]
+        least = X.min(axis=0)
+        offset = np.array([_offset(column, weights) for column in X.T])
+        is_log = np.array([_needs_log(*each, weights) for each in zip(X.T, offset, strict=True)])
+        least, offset = np.where(is_log, least, 0.0), np.where(is_log, offset, 0.0)
+        raw = cls(is_log, least, offset, np.zeros(len(least)), np.ones(len(least)))
+        moments = [_mean_and_deviation(column, weights) for column in raw.transform(X).T]
+        return cls(is_log, least, offset, *np.array(moments).T)
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers of the maps, one per feature in each array."""
+        return {
+            "is_log": self.is_log,
+            "least": self.least,
+            "offset": self.offset,
+            "mean": self.mean,
+            "deviation": self.deviation,
+        }
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the images of the rows, in the dtype of the rows."""
+        images = np.empty(X.shape, dtype=X.dtype)
+        for column, image, *numbers in zip(X.T, images.T, *self.parts.values(), strict=True):
+            is_log, least, offset, mean, deviation = numbers
+            values = np.log(np.maximum(column, least) + offset) if is_log else column
+            image[:] = values / deviation - mean / deviation
+        return images
+
+    def inverse(self, images: np.ndarray) -> np.ndarray:
+        """Return values that have these images, not below the least value of a logarithm."""
+        with quiet_overflow():
+            values = np.asarray(images) * self.deviation + self.mean
+            powers = np.exp(np.where(self.is_log, values, 0.0)) - self.offset
+        most = np.finfo(np.float64).max
+        return np.where(self.is_log, np.clip(powers, self.least, most), values)
+
+
+def _weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: list[float]) -> np.ndarray:
+    """Return the least values with at least these shares of the weight at or below them."""
+    order = np.argsort(values, kind="stable")
+    ends = np.cumsum(weights[order])
+    places = np.searchsorted(ends, np.array(shares) * ends[-1] * (1 - 1e-12), side="left")
+    return values[order][np.minimum(places, len(order) - 1)]
+
+
+def _middle_and_width(column: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the median, and the interquartile range or the median distance of other values."""
+    low, middle, high = _weighted_quantiles(column, weights, [0.25, 0.5, 0.75])
+    largest = np.finfo(np.float64).max
+    with quiet_overflow():
+        width = min(high - low, largest)
+        noise = SAME_FLOATS * np.spacing(min(max(abs(low), abs(high)), largest / 2))
+        if width > noise:
+            return middle, width
+        apart = np.minimum(np.abs(column - middle), largest)
+    others = (apart > noise) & (weights > 0)
+    if not others.any():
+        return middle, 1.0
+    return middle, _weighted_quantiles(apart[others], weights[others], [0.5])[0]
+
+
+def _offset(column: np.ndarray, weights: np.ndarray) -> float:
+    """Return what is added before the logarithm: zero if all values are positive."""
+    positive = column > 0
+    if positive.all() or not positive.any():
+        return 0.0
+    return _weighted_quantiles(column[positive], weights[positive], [_OFFSET_SHARE])[0]
+
+
+def _needs_log(column: np.ndarray, offset: float, weights: np.ndarray) -> bool:
+    """Tell whether a feature is not negative, skewed, and clearly less so as a logarithm."""
+    # The sum of the largest numbers and the offset overflows.
+    if column.min() < 0 or not 0 < column.max() < np.finfo(np.float64).max / 2:
+        return False
+    before, after = (_skewness(each, weights) for each in (column, np.log(column + offset)))
+    return before > LEAST_SKEWNESS and abs(after) < _LESS_SKEWED * before
+
+
+def _skewness(column: np.ndarray, weights: np.ndarray) -> float:
+    mean, deviation = _mean_and_deviation(column, weights)
+    standard = column / deviation - mean / deviation
+    return float(np.average(standard**3, weights=weights))
+
+
+def _mean_and_deviation(column: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the weighted mean and standard deviation of a feature, 1 if it is constant.
+
+    The values are divided by the largest first, because their squares may overflow.
+    """
+    unit = max(float(np.abs(column).max()), np.finfo(np.float64).tiny)
+    mean = np.average(column / unit, weights=weights)
+    deviation = np.sqrt(np.average((column / unit - mean) ** 2, weights=weights))
+    noise = SAME_FLOATS * np.finfo(np.float64).eps
+    return mean * unit, deviation * unit if deviation > noise else 1.0

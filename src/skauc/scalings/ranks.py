@@ -1,0 +1,206 @@
+"""Piecewise linear maps of each feature: ranks, normal scores, and values within bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+
+from skauc.compiling import compiled
+from skauc.data.training import TrainingData
+from skauc.scalings.rows import FEATURE_BLOCK, SAME_FLOATS, as_doubles, deciding_rows
+from skauc.support import cached_property, quiet_overflow, row_slices, rows_per_block
+
+# Number of knots of each feature's map.
+N_KNOTS = 32
+# Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
+# all rows has knots among its other values.
+VALUE_SHARE = 0.25
+# Rows of a block whose columns are copied one after another: they stay in the cache.
+_TURNED_ROWS = 2_048
+
+
+@dataclass(frozen=True, eq=False)
+class RankScaling:
+    """Piecewise linear maps from values to mid-ranks, one per feature.
+
+    ``knots[:, j]`` holds the knots of feature j in increasing order; the last knot is repeated
+    where there are fewer distinct ones. ``half_steps[:, j]`` holds their mid-ranks, as integers in
+    half steps between quantiles. The images ``levels[:, j]`` are the shares of rows at these
+    mid-ranks (``word`` "rank") or the normal quantiles there ("normal"), minus ``mean[j]`` and
+    divided by ``deviation[j]``. A map is constant before the first and after the last knot.
+
+    Mean and deviation are those of a uniform or normal distribution. Images are not standardised: a
+    rare level of a category would be far from all other rows, and with few positive rows nothing
+    tells that it does not matter.
+    """
+
+    knots: np.ndarray
+    half_steps: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    word: str = "rank"
+
+    @classmethod
+    def of(cls, data: TrainingData, word: str) -> RankScaling:
+        """Return the maps for weighted rows; ``word`` is "rank" or "normal"."""
+        X, weights = as_doubles(deciding_rows(data))
+        knots, half_steps = _mid_ranks(X, weights)
+        mean, deviation = (np.full(X.shape[1], number) for number in _MOMENTS[word])
+        return cls(knots, half_steps, mean, deviation, word)
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers of the maps."""
+        return {"knots": self.knots, "levels": self.levels}
+
+    @property
+    def images(self) -> np.ndarray:
+        """The image of each half step, before mean and deviation."""
+        return _SPREADS[self.word](len(self.knots))
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """The images of the knots."""
+        return (self.images[self.half_steps] - self.mean) / self.deviation
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the images of the rows, in the dtype of the rows."""
+        return _interpolate(X, self.knots, self.levels)
+
+    def inverse(self, images: np.ndarray) -> np.ndarray:
+        """Return values that have these images, clipped to the range of the knots."""
+        return _interpolate(np.asarray(images, dtype=np.float64), self.levels, self.knots)
+
+
+def bounded(data: TrainingData) -> RankScaling:
+    """Return maps that change nothing between the least and the greatest value of each feature.
+
+    They are ranks between two knots, with the mean and deviation that give the values back.
+    """
+    X, weights = as_doubles(deciding_rows(data))
+    X = X[weights > 0]
+    knots = np.array([X.min(axis=0), X.max(axis=0)])
+    with quiet_overflow():
+        width = np.minimum(knots[1] - knots[0], np.finfo(np.float64).max)
+    varies = width > 0
+    half_steps = np.array([np.zeros(len(width)), np.where(varies, 2, 0)], dtype=np.uint8)
+    width = np.where(varies, width, 1.0)
+    return RankScaling(knots, half_steps, mean=-knots[0] / width, deviation=1.0 / width)
+
+
+def _shares(n_knots: int) -> np.ndarray:
+    """Return the share of rows below each half step between quantiles."""
+    return np.arange(2 * n_knots - 1) / (2 * (n_knots - 1))
+
+
+@cache
+def _normal_quantiles(n_knots: int) -> np.ndarray:
+    """Return the normal quantile at each half step; the ends stay finite."""
+    quantile = NormalDist().inv_cdf
+    return np.array([quantile((step + 1) / (2 * n_knots)) for step in range(2 * n_knots - 1)])
+
+
+_SPREADS: dict[str, Callable[[int], np.ndarray]] = {"rank": _shares, "normal": _normal_quantiles}
+# Mean and standard deviation of a uniform and of a normal distribution.
+_MOMENTS = {"rank": (0.5, math.sqrt(1 / 12)), "normal": (0.0, 1.0)}
+
+
+def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return `np.interp` of each column, also where the slope between two knots overflows."""
+    images = np.empty(X.shape, dtype=X.dtype)
+    for part in row_slices(len(X), _TURNED_ROWS):
+        maps = zip(np.ascontiguousarray(X[part].T), knots.T, levels.T, strict=True)
+        images[part] = np.array([np.interp(*values_and_map) for values_and_map in maps]).T
+    lost = np.nonzero(~np.isfinite(images))
+    if len(lost[0]):
+        values, columns = X[lost], lost[1]
+        after = np.count_nonzero(knots[:, columns] <= values, axis=0)
+        low, high = knots[after - 1, columns], knots[after, columns]
+        share = (values - low) / (high - low)
+        images[lost] = (1.0 - share) * levels[after - 1, columns] + share * levels[after, columns]
+    return images
+
+
+def _mid_ranks(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct knots at the quantiles of each feature, and twice their mean position.
+
+    Both have a column per feature.
+    """
+    values = _quantiles(X, weights)
+    # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
+    # Errors are as large as those of usual values, also where a value is near zero. The spacing of
+    # the largest numbers is infinite.
+    sizes = np.minimum(np.abs(values), np.finfo(np.float64).max / 2)
+    greatest = np.maximum(np.maximum(sizes[1:], sizes[:-1]), np.median(sizes, axis=0))
+    nearest = np.spacing(greatest)
+    with quiet_overflow():
+        is_new = np.diff(values, axis=0) > SAME_FLOATS * nearest
+    number = np.cumsum(is_new, axis=0)
+    number = np.concatenate((np.zeros_like(number[:1]), number))
+    knots = np.full(values.shape, -np.inf)
+    doubled, counts = np.zeros(values.shape, dtype=np.intp), np.zeros(values.shape, dtype=np.intp)
+    columns = np.arange(X.shape[1])
+    for place in range(N_KNOTS - 1, -1, -1):  # the first of equal values comes last, and stays
+        which = number[place], columns
+        knots[which], doubled[which] = values[place], 2 * place
+        counts[which] += 1
+    half_steps = np.where(counts > 0, doubled + counts - 1, 0)
+    repeated = np.maximum.accumulate
+    return repeated(knots, axis=0), repeated(half_steps, axis=0).astype(np.uint8)
+
+
+def _quantiles(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return `N_KNOTS` quantiles of each feature, in a column per feature.
+
+    They are those of a mixture: `VALUE_SHARE` of the mass is spread evenly over the distinct
+    values, the rest over the rows.
+    """
+    found = np.empty((N_KNOTS, X.shape[1]))
+    shares = np.linspace(0.0, 1.0, N_KNOTS)
+    is_even, sorted_weights = bool((weights == weights[0]).all()), weights[None]
+    for part in row_slices(X.shape[1], rows_per_block(len(X), FEATURE_BLOCK, least=1)):
+        values = np.ascontiguousarray(X[:, part].T)
+        if is_even:  # values alone are sorted ten times as fast
+            values = np.sort(values, axis=1)
+        else:
+            order = np.argsort(values, axis=1, kind="stable")
+            values, sorted_weights = np.take_along_axis(values, order, axis=1), weights[order]
+        found[:, part] = _find_quantiles(values, sorted_weights, shares, VALUE_SHARE).T
+    return found
+
+
+@compiled
+def _find_quantiles(values, weights, shares, value_share):
+    """Return the least values with at least these shares of the mass at or below them.
+
+    ``values`` and ``weights`` have a sorted feature per row, ``weights`` possibly one for all.
+    """
+    n_rows = values.shape[1]
+    distinct, mass = np.empty(n_rows), np.empty(n_rows)
+    out = np.empty((len(values), len(shares)))
+    for j in range(len(values)):
+        row_weights = weights[min(j, len(weights) - 1)]
+        n_distinct, total = 0, 0.0
+        for i in range(n_rows):
+            if row_weights[i] == 0.0:
+                continue
+            if n_distinct == 0 or values[j, i] != distinct[n_distinct - 1]:
+                distinct[n_distinct], mass[n_distinct] = values[j, i], 0.0
+                n_distinct += 1
+            mass[n_distinct - 1] += row_weights[i]
+            total += row_weights[i]
+        end = 0.0
+        for k in range(n_distinct):
+            end += (1 - value_share) * mass[k] / total + value_share / n_distinct
+            mass[k] = end
+        k = 0
+        for q in range(len(shares)):
+            while k < n_distinct - 1 and mass[k] < shares[q] * end:
+                k += 1
+            out[j, q] = distinct[k]
+    return out
