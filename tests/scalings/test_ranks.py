@@ -100,11 +100,16 @@ def test_order_and_ties_are_kept(word):
         assert np.all(np.diff(image[order])[np.diff(column[order]) == 0] == 0)
 
 
-def test_each_map_is_the_interpolation_between_its_knots():
-    X, new = skewed(), skewed(seed=1)
-    scaling = ranks_of(X)
+@pytest.mark.parametrize(("n_rows", "n_copies"), [(1, 1), (300, 1), (5_000, 40)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_each_map_is_the_interpolation_between_its_knots(n_rows, n_copies, dtype):
+    """The last case has several blocks of rows and of features."""
+    X, new = (np.tile(skewed(seed=seed), n_copies).astype(dtype) for seed in (0, 1))
+    scaling, new = ranks_of(X), new[:n_rows]
     expected = [np.interp(*c) for c in zip(new.T, scaling.knots.T, scaling.levels.T, strict=True)]
-    assert_allclose(scaling.transform(new), np.transpose(expected), rtol=1e-12, atol=1e-12)
+    images = scaling.transform(new)
+    assert images.dtype == dtype
+    assert_array_equal(images, np.transpose(expected).astype(dtype))
 
 
 @WORDS

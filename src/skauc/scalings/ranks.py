@@ -20,8 +20,9 @@ N_KNOTS = 32
 # Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
 # all rows has knots among its other values.
 VALUE_SHARE = 0.25
-# Rows of a block whose columns are copied one after another: they stay in the cache.
-_TURNED_ROWS = 2_048
+# Rows of a block whose columns are copied one after another, and values that are compared with the
+# knots at once: they stay in the cache.
+_TURNED_ROWS, _COMPARED = 2_048, 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +111,29 @@ _SPREADS: dict[str, Callable[[int], np.ndarray]] = {"rank": _shares, "normal": _
 _MOMENTS = {"rank": (0.5, math.sqrt(1 / 12)), "normal": (0.0, 1.0)}
 
 
+@quiet_overflow()
 def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return `np.interp` of each column, also where the slope between two knots overflows."""
+    """Return `np.interp` of each column, also where the slope between two knots overflows.
+
+    Values are compared with all knots of their feature at once, which takes less time than a search
+    among so few.
+    """
     images = np.empty(X.shape, dtype=X.dtype)
-    for part in row_slices(len(X), _TURNED_ROWS):
-        maps = zip(np.ascontiguousarray(X[part].T), knots.T, levels.T, strict=True)
-        images[part] = np.array([np.interp(*values_and_map) for values_and_map in maps]).T
+    by_feature, heights = np.ascontiguousarray(knots.T), np.ascontiguousarray(levels.T)
+    widths, slopes = np.diff(by_feature), np.zeros(by_feature.shape)
+    np.divide(np.diff(heights), widths, out=slopes[:, :-1], where=widths > 0)
+    firsts = len(knots) * np.arange(len(by_feature))[:, None]
+    for rows in row_slices(len(X), _TURNED_ROWS):
+        n_at_once = rows_per_block(rows.stop - rows.start, _COMPARED, least=1)
+        for features in row_slices(X.shape[1], n_at_once):
+            values = np.ascontiguousarray(X[rows, features].T, dtype=np.float64)
+            values = values.clip(by_feature[features, :1], by_feature[features, -1:])
+            is_above = knots[1:, features, None] <= values
+            place = firsts[features] + is_above.view(np.uint8).sum(axis=0, dtype=np.uint8)
+            values -= by_feature.take(place)
+            values *= slopes.take(place)
+            values += heights.take(place)
+            images[rows, features] = values.T
     lost = np.nonzero(~np.isfinite(images))
     if len(lost[0]):
         values, columns = X[lost], lost[1]
