@@ -6,10 +6,10 @@
 SETTINGS.json maps a name to the parameters of `SparseKernelAUC`; the key "constants" may hold
 module constants to replace, by their full names; with the key "search" they are those of
 `SparseKernelAUCCV`. A setting that is a string names a peer: "logistic", "boosting" (both of
-scikit-learn), "lightgbm" or "xgboost". Each table is cut into stratified folds; the features are
-prepared by `TablePreprocessor` and standardised on the training rows; with ``--raw``, numbers stay
-as they are, with medians for missing values and a column per level. Every fit uses one thread.
-Finished lines are not computed again.
+scikit-learn), "lightgbm" or "xgboost". Each table is cut into stratified folds. `TablePreprocessor`
+prepares the features of the development tables, and `StandardScaler` those of the paper's sets;
+with ``--raw``, numbers stay as they are, with medians for missing values and a column per level.
+Every fit uses one thread. Finished lines are not computed again.
 """
 
 from __future__ import annotations
@@ -55,19 +55,17 @@ def read(name: str):
 
 
 def prepare(X, y, train, test):
-    """Return numeric, standardised features of training and test rows."""
+    """Return numeric features of training and test rows, arrays standardised."""
     from sklearn.preprocessing import StandardScaler
 
-    if isinstance(X, np.ndarray):
-        parts = X[train], X[test]
-    else:
-        from skauc.preprocessing import TablePreprocessor
+    from skauc.preprocessing import TablePreprocessor
 
-        steps = TablePreprocessor()
-        parts = steps.fit_transform(X.iloc[train], y[train]), steps.transform(X.iloc[test])
-    dense = [part.toarray() if hasattr(part, "toarray") else np.asarray(part) for part in parts]
-    scaler = StandardScaler().fit(dense[0])
-    return [scaler.transform(part) for part in dense]
+    if isinstance(X, np.ndarray):
+        scaler = StandardScaler().fit(X[train])
+        return [scaler.transform(X[rows]) for rows in (train, test)]
+    steps = TablePreprocessor(random_state=0)
+    parts = steps.fit_transform(X.iloc[train], y[train]), steps.transform(X.iloc[test])
+    return [part.toarray() if hasattr(part, "toarray") else np.asarray(part) for part in parts]
 
 
 def prepare_raw(X, y, train, test):

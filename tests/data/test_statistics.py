@@ -99,7 +99,7 @@ def test_rounded_values_are_near():
 def test_very_different_spreads_give_a_warning_with_names_and_a_remedy():
     message = (
         r"factor of 1,000: 2e\+03 for 'income' and 1 for 'age'\. The kernel hardly sees .*"
-        r"StandardScaler .*scaling='rank'"
+        r"StandardScaler .*scaling='normal'"
     )
     with pytest.warns(UnscaledFeaturesWarning, match=message):
         warn_if_unscaled(np.zeros(3), np.array([1.0, 0.0, 2000.0]), ["age", "one", "income"])

@@ -218,6 +218,17 @@ def test_units_beyond_all_computing_are_refused():
         make(scaling=None).fit(X * 1e200, y)
 
 
+@pytest.mark.parametrize("largest", [1e200, np.finfo(float).max])
+def test_a_search_leaves_out_distances_that_are_infinite(largest):
+    """Missing values are sometimes written as the largest number."""
+    rows = X.copy()
+    rows[3, 1] = largest
+    search = SparseKernelAUCCV(n_basis=8, cv=2, random_state=0).fit(rows, y)
+    assert search.score(rows, y) > 0.8
+    assert "bounded" not in {params["scaling"] for params in search.cv_results_["params"]}
+
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_tiny_and_huge_c(kernel):
     for C in (1e-30, 1e-6, 1e6, 1e30):

@@ -182,10 +182,19 @@ def test_bounded_features_stay_as_they_are_in_the_range_of_the_training_rows(dty
         assert_allclose(scaling.transform(np.full((1, X.shape[1]), far, dtype))[0], end, rtol=1e-6)
 
 
-def test_bounds_of_the_largest_numbers_are_finite():
-    X = np.array([[-1.7e308], [1.7e308], [0.0]])
-    with np.errstate(over="ignore"):
-        images = make_scaling(BOUNDED, training(X, X[:, 0] > 0)).transform(np.sort(X, axis=0))
+@pytest.mark.parametrize(
+    "values", [(-1.7e308, 0.0, 1.7e308), (0.0, 1e308, np.finfo(float).max), (-2.0, 1.0, 1.7e308)]
+)
+def test_bounds_of_the_largest_numbers_are_finite(values):
+    X = np.array(values)[:, None]
+    images = make_scaling(BOUNDED, training(X, X[:, 0] > 0)).transform(X)
     assert np.isfinite(images).all()
     assert (images[1:] >= images[:-1]).all()
     assert images[-1] > images[0]
+
+
+def test_bounds_that_are_too_close_for_their_reciprocal_are_one():
+    X = np.array([[0.0], [5e-324], [1e-310]])
+    scaling = make_scaling(BOUNDED, training(X, X[:, 0] > 0))
+    assert np.isfinite(scaling.deviation).all()
+    assert len(np.unique(scaling.transform(X))) == 1

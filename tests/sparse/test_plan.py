@@ -259,7 +259,7 @@ def test_a_selection_is_a_value():
     ids=str,
 )
 def test_auto_scales_features_if_the_rarer_class_has_few_rows(given, n_rarer, scaling):
-    """Rows without weight do not count."""
+    """Rows without weight do not count, and those of weight two count twice."""
     X = np.random.default_rng(0).normal(size=(3_000, 2))
     positive, weights = np.arange(3_000) <= n_rarer, np.ones(3_000)
     weights[0] = 0.0
@@ -267,6 +267,10 @@ def test_auto_scales_features_if_the_rarer_class_has_few_rows(given, n_rarer, sc
     labels = np.array([0, 1])
     rows = TrainingData(X, positive, weights, labels)
     assert parameters.for_rows(rows).scaling == scaling
+    half = np.flatnonzero(~positive | (np.arange(3_000) <= n_rarer // 2))
+    weighted = rows.part(half)
+    weighted.weights[weighted.positive & (weighted.weights > 0)] = n_rarer / (n_rarer // 2)
+    assert parameters.for_rows(weighted).scaling == scaling
     sparse_rows = TrainingData(sparse.csr_array(X), positive, weights, labels)
     assert parameters.for_rows(sparse_rows).scaling == given.get("scaling")
 

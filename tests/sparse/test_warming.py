@@ -30,8 +30,10 @@ for n_rows, dtype, options in (
     (11_000, "f4", {}),
     (200, "f8", {"shapes": "ridge"}),
     (6_000, "f8", {"shapes": "local"}),
+    (11_001, "f8", {"scaling": None}),
 ):
-    X = random.normal(size=(n_rows, 4)).astype(dtype)
+    order = "F" if n_rows == 11_001 else "C"  # frames have this order, and are read-only
+    X = np.asarray(random.normal(size=(n_rows, 4)), dtype, order=order)
     X.flags.writeable = n_rows == 11_000 and dtype == "f8"
     model = skauc.SparseKernelAUC(5, random_state=0, **options).fit(X, X[:, 0] > 1)
     model.decision_function(X)

@@ -162,7 +162,7 @@ def warn_if_unscaled(
         f"{MOST_UNEVEN:,.0f}: {spread[largest]:.3g} for {str(names[largest])!r} and "
         f"{spread[smallest]:.3g} for {str(names[smallest])!r}. The kernel hardly sees the features "
         "with small values. Put sklearn.preprocessing.StandardScaler before the estimator in a "
-        "pipeline, or use scaling='rank' where the estimator has that parameter.",
+        "pipeline, or use scaling='normal' where the estimator has that parameter.",
         UnscaledFeaturesWarning,
         stacklevel=4,
     )

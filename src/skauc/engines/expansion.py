@@ -45,7 +45,9 @@ class Scorer:
             slopes = safe_sparse_dot(centres.T, coef, dense_output=True)
             linear_coef = slopes if linear_coef is None else slopes + linear_coef
             coef = coef[:0]
-        n_rows, like = like.shape[0], like if scaling is None else scaling.transform(like[:1])
+        n_rows = like.shape[0]
+        if scaling is not None:
+            like = scaling.transform(like[:1])
         self._linear_coef, self._intercept, self._scaling = linear_coef, intercept, scaling
         self._columns, self._coef = None, coef
         if len(coef):

@@ -230,9 +230,9 @@ def paired_difference(
         for side in (positive, ~positive)
     )
     error = float(np.sqrt(variance))
-    return PairedDifference(
-        value, error if error > _ROUNDING else 0.0, _disjoint_pairs(positive, weights)
-    )
+    if error <= _ROUNDING:
+        error, value = 0.0, value if abs(value) > _ROUNDING else 0.0
+    return PairedDifference(value, error, _disjoint_pairs(positive, weights))
 
 
 def _placements(

@@ -66,8 +66,11 @@ class RankScaling:
 
     @cached_property
     def levels(self) -> np.ndarray:
-        """The images of the knots."""
-        return (self.images[self.half_steps] - self.mean) / self.deviation
+        """The images of the knots. Those of the largest numbers could overflow by rounding."""
+        largest = np.finfo(np.float64).max
+        with quiet_overflow():
+            levels = (self.images[self.half_steps] - self.mean) / self.deviation
+        return levels.clip(-largest, largest)
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in the dtype of the rows."""
@@ -88,7 +91,8 @@ def bounded(data: TrainingData) -> RankScaling:
     knots = np.array([X.min(axis=0), X.max(axis=0)])
     with quiet_overflow():
         width = np.minimum(knots[1] - knots[0], np.finfo(np.float64).max)
-    varies = width > 0
+    varies = width >= np.finfo(np.float64).tiny  # so that 1 / width is finite
+    knots[1] = np.where(varies, knots[1], knots[0])
     half_steps = np.array([np.zeros(len(width)), np.where(varies, 2, 0)], dtype=np.uint8)
     width = np.where(varies, width, 1.0)
     return RankScaling(knots, half_steps, mean=-knots[0] / width, deviation=1.0 / width)

@@ -130,13 +130,7 @@ class Checkpoint:
     def _check(self, header: dict) -> None:
         if header.get("format") != _FORMAT:
             raise ArchiveError(f"its format is {header.get('format')!r}, not {_FORMAT}")
-        for name, value in self._parameters.items():
-            stored = header["parameters"].get(name)
-            if stored != value:
-                raise InvalidParameterError(
-                    f"`checkpoint` {str(self.path)!r} belongs to a fit with {name}={stored}; got "
-                    f"{value}. Use the same parameters, or delete the file to start again."
-                )
+        # Some parameters follow from the data, so the data come first.
         if header["data"] != self._data:
             raise InvalidDataError(
                 f"`checkpoint` {str(self.path)!r} belongs to a fit to other rows, labels or "
@@ -145,6 +139,13 @@ class Checkpoint:
                 f"{self._data['features']} features. Use the same data in the same order, or "
                 "delete the file to start again."
             )
+        for name, value in self._parameters.items():
+            stored = header["parameters"].get(name)
+            if stored != value:
+                raise InvalidParameterError(
+                    f"`checkpoint` {str(self.path)!r} belongs to a fit with {name}={stored}; got "
+                    f"{value}. Use the same parameters, or delete the file to start again."
+                )
 
 
 def _pack_basis(basis: Basis, arrays: Arrays) -> dict[str, Any]:

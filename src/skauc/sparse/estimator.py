@@ -363,7 +363,8 @@ class SparseKernelAUC(PathClassifier):
             warnings.warn(
                 f"The basis has {n_found} centres, and `n_basis` is {self.n_basis}: to the kernel, "
                 "every other row is a combination of these. Rows are repeated, or gamma is too "
-                f"small for them. Use n_basis={n_found}, or a larger `gamma`.",
+                f"small for them. Use n_basis={n_found}, or a larger `gamma` (with a number, also "
+                "give `scaling`).",
                 FewCentresWarning,
                 stacklevel=4,
             )

@@ -81,9 +81,9 @@ def solve_shape(
 
     See `_place` for the first arguments, and `skauc.solvers.few_rows.minimise_few` for those from
     ``columns`` to ``factors``. ``features`` are the ``rows``, transposed; ``room`` holds two arrays
-    as large as the centres. Return the objective, the
-    factor of the Gram matrix, both kinds of coefficients, the derivatives by the centres and by the
-    logarithms of the shared scales, and whether all went well.
+    as large as the centres. Return the objective, the factor of the Gram matrix, both kinds of
+    coefficients, the derivatives by the centres and by the logarithms of the shared scales, and
+    whether all went well.
     """
     n_linear = len(linear)
     by_centre, by_scale = np.zeros(metric.shape), np.zeros(metric.shape[1])

@@ -167,7 +167,7 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
     if effort.changes:
         changes += [] if base.focus.is_whole else [{"whole_curve": True}]
         changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
-        # On few rows, axes are better without normal scores.
+        # On few rows, axes are better with bounded features than with normal scores.
         is_plain = BOUNDED in gammas and _are_few(rows)
         along = {"scaling": BOUNDED, "gamma": gammas[BOUNDED][0]} if is_plain else {}
         changes += [{"rotate": rotate, **along} for rotate in rotations[1:]]
@@ -231,14 +231,15 @@ def _are_few(rows: TrainingData) -> bool:
 def _scalings(scaling, effort: Effort, rows: TrainingData, *, are_averaged: bool) -> tuple:
     """Return the scalings to try; sparse rows are taken as they are unless told otherwise.
 
-    Other scalings gain nothing beside averages of shapes, except on few rows without noise.
+    Other scalings gain nothing beside averages of shapes, except on few rows without noise. They
+    keep distances, which have to be finite.
     """
     if not is_auto(scaling):
         return (scaling,)
     if rows.is_sparse:
         return (None,)
     usual = SCREENED if min(class_counts(rows)) >= ENOUGH_TO_SCREEN else "normal"
-    is_enough = are_averaged and not _are_few(rows)
+    is_enough = (are_averaged and not _are_few(rows)) or not _are_finite(rows)
     return (usual,) if is_enough else (usual, *effort.scalings)
 
 
@@ -250,11 +251,11 @@ def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) ->
     if not is_auto(search.rotate):
         return (bool(search.rotate),)
     is_plain = rows.is_sparse or not 1 < rows.n_features <= search.n_basis or not search.refine
-    return effort.rotations if not is_plain and _have_axes(rows) else (False,)
+    return effort.rotations if not is_plain and _are_finite(rows) else (False,)
 
 
-def _have_axes(rows: TrainingData) -> bool:
-    """Return whether the covariances of the features are finite."""
+def _are_finite(rows: TrainingData) -> bool:
+    """Return whether distances between rows and covariances of features are finite."""
     _, variance = feature_statistics(rows)
     with quiet_overflow():
         return bool(np.isfinite(variance.max() * rows.n_rows * rows.n_features))

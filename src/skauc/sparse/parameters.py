@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skauc.data.sampling import class_counts
+from skauc.data.sampling import class_weights
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling
@@ -36,7 +36,7 @@ SHAPES = ("round", "local", "ridge", "additive")
 # Steps of the last refinement if `refine` is True: more where each centre has its own scales.
 DEFAULT_STEPS = 10
 SHAPED_STEPS = 20
-# Rows of the rarer class from which on scaling="auto" takes features as they are
+# Rows of the rarer class, or their weights, from which on scaling="auto" takes features as they are
 # (docs/results/development_fits.md).
 ENOUGH_UNSCALED = 1_000
 
@@ -107,7 +107,8 @@ def as_selection(selection: str | Selection) -> Selection:
 class Parameters:
     """The parameters of `SparseKernelAUC` that decide which model is found.
 
-    ``refine`` is a number of steps, 0 for no refinement.
+    ``refine`` is a number of steps, 0 for no refinement. What scaling="auto" means is not known
+    before `for_rows`.
     """
 
     n_basis: int = 64
@@ -191,7 +192,7 @@ class Parameters:
     def _usual_scaling(self, rows: TrainingData) -> str | None:
         """Return "normal" for few rows of the rarer class, unless distances are given a meaning."""
         has_free_width = is_rbf(self.kernel) and isinstance(self.gamma, str)
-        are_few = not rows.is_sparse and min(class_counts(rows)) < ENOUGH_UNSCALED
+        are_few = not rows.is_sparse and min(class_weights(rows)) < ENOUGH_UNSCALED
         return "normal" if has_free_width and are_few else None
 
     @property

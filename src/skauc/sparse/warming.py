@@ -17,6 +17,8 @@ _CASES: tuple[tuple[int, type, Literal["C", "F"], bool], ...] = (
     (_FEW, np.float64, "F", True),
     (_FEW, np.float32, "C", True),
     (_MANY, np.float64, "C", True),
+    (_MANY, np.float64, "F", True),
+    (_MANY, np.float64, "F", False),
     (_MANY, np.float32, "C", True),
     # Frames and memory maps may be read-only, which numba takes for another type.
     (_FEW, np.float64, "C", False),
