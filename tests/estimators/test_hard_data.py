@@ -228,7 +228,6 @@ def test_a_search_leaves_out_distances_that_are_infinite(largest):
     assert "bounded" not in {params["scaling"] for params in search.cv_results_["params"]}
 
 
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_tiny_and_huge_c(kernel):
     for C in (1e-30, 1e-6, 1e6, 1e30):
