@@ -22,7 +22,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 
 # %%
-plain = {"refine": False, "linear_term": False, "C": 10}
+plain = {"refine": False, "linear_term": False, "scaling": None, "C": 10}
 settings = {
     "Method 2 of the paper": {"selection": "greedy", **plain},
     "orthogonal selection": plain,

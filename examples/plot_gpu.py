@@ -33,7 +33,9 @@ def measure(engine, sizes):
     for n_rows in sizes:
         X = random.normal(size=(n_rows, 28)).astype(np.float32)
         y = X[:, 0] * X[:, 1] + X[:, 2] + random.normal(size=n_rows) > 2.5
-        model = SparseKernelAUC(64, refine=False, linear_term=False, engine=engine, random_state=0)
+        model = SparseKernelAUC(
+            64, scaling=None, refine=False, linear_term=False, engine=engine, random_state=0
+        )
         started = time.perf_counter()
         model.fit(X, y)
         seconds[n_rows] = time.perf_counter() - started

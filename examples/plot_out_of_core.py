@@ -44,7 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
         X = np.memmap(path, np.float32, mode="r", shape=(n_rows, N_FEATURES))
         tracemalloc.start()
         started = time.perf_counter()
-        model = SparseKernelAUC(8, linear_term=False, random_state=0).fit(X, y)
+        model = SparseKernelAUC(8, linear_term=False, scaling=None, random_state=0).fit(X, y)
         seconds.append(time.perf_counter() - started)
         memory.append(tracemalloc.get_traced_memory()[1] / 1e6)
         tracemalloc.stop()

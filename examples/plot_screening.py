@@ -37,7 +37,7 @@ def choose_threshold(model):
 
 figure, axes = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
 models = {
-    "SparseKernelAUC": SparseKernelAUC(16, scaling="normal", random_state=0),
+    "SparseKernelAUC": SparseKernelAUC(16, random_state=0),
     "LogisticRegression": LogisticRegression(),
 }
 for name, classifier in models.items():

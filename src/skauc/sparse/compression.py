@@ -40,8 +40,8 @@ LEAST_POINTS = 4_000
 _MOST_EXCHANGED = 0.5
 # Penalty on the squares of the coefficients, relative to a column of ones.
 _RIDGE = 1e-6
-# Centres are enough if they leave this part of the variance of the scores before they move, and
-# steps by which they move. About an eighth of it is left then (docs/results/development.md).
+# Centres are enough if they leave this part of the variance of the scores before they move
+# (docs/results/development.md), by this many steps.
 UNEXPLAINED = 0.002
 N_STEPS = 20
 # An approximation that leaves more than this is not used.

@@ -76,7 +76,7 @@ class SparseKernelAUC(PathClassifier):
         irrelevant features do not hide a few relevant ones. It needs about 500 rows of each class.
         "bounded" moves values outside of the range of the training rows to its ends. None takes
         features as they are. "auto" is "normal" for an RBF kernel on dense rows, if the rarer class
-        has fewer than 1,000 rows and ``gamma`` is not a number; otherwise it is None.
+        has fewer than 1,000 rows (by weight) and ``gamma`` is "scale" or "auto"; otherwise None.
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.
@@ -196,17 +196,18 @@ class SparseKernelAUC(PathClassifier):
     -----
     Time is O(l * n_basis * (n_features + n_basis)) for the coefficients on l rows, besides that of
     choosing and refining centres on samples. Memory is 4 * l * n_basis bytes (8 up to ten thousand
-    rows) besides X, which is not copied.
+    rows) besides X. X is not copied unless features are scaled or rotated.
 
     Where ``scaling`` is None, which "auto" can mean, scale the features first, for instance with
     `StandardScaler` in a pipeline. `fit` warns (`UnscaledFeaturesWarning`) then if the standard
     deviations of dense features differ by more than a factor of 1,000, or if the rows are so far
     from zero that the inner products of the linear and polynomial kernels lose their digits.
 
-    The basis is refined at 8 centres and whenever it has doubled. If there are more than
-    8,000 rows, each of these steps works on a new sample of 4,000 rows, drawn by how much they
-    contribute to the loss. Without refinement, centres are chosen on a sample of 100 rows per
-    centre, at least 8,000. The coefficients are then fitted to all rows, including those held out.
+    The basis is refined at ``n_basis`` centres, and before at a half, a quarter and so on of them,
+    down to 8. If there are more than 8,000 rows, each of these steps works on a new sample of 4,000
+    rows, drawn by how much they contribute to the loss. Without refinement, centres are chosen on a
+    sample of 100 rows per centre, at least 8,000. The coefficients are then fitted to all rows,
+    including those held out.
 
     With ``max_fpr`` or ``min_tpr``, centres are chosen and refined for the whole ROC curve, and the
     coefficients of the last model are fitted for the part; smaller models of ``path_`` are for the
