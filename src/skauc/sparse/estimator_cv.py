@@ -109,7 +109,7 @@ class SparseKernelAUCCV(PathClassifier):
         "quick", and the rule of ``selection`` is "orthogonal". The rows must be dense and in
         memory, with up to 256 features, and the rarer class must have at least 20 rows.
     effort : {"quick", "default", "thorough"}, default="default"
-        "quick" scores the usual setting on three folds, and tries nothing else but given ``Cs``.
+        "quick" tries Cs as usual, but no other structure than the usual one, on three folds.
         "thorough" averages models with centres of all shapes, draws the folds four times below
         2,000 rows, tries more settings of a round on all folds, and refines the last fits on
         100,000 rows instead of 32,000. It takes about twice the time.

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 class Effort:
     """How much a search tries.
 
-    ``changes`` tells whether other structures than the usual one, and other Cs than the estimated
-    one, are tried. ``scalings`` are tried beside the usual one unless shapes are averaged on many
-    rows. ``rotations`` are the values of `rotate`. Models with centres of the shapes ``averaged``
-    are averaged, or ``averaged_if_few`` if the rarer class has few rows. ``n_kept`` settings of a
-    round go on to all folds. Below ``redrawn_below`` rows the folds are drawn ``n_drawings`` times:
+    ``changes`` tells whether other structures than the usual one are tried, or averaged with it.
+    ``scalings`` are tried beside the usual one unless shapes are averaged on many rows.
+    ``rotations`` are the values of `rotate`. Models with centres of the shapes ``averaged`` are
+    averaged, or ``averaged_if_few`` if the rarer class has few rows. ``n_kept`` settings of a round
+    go on to all folds. Below ``redrawn_below`` rows the folds are drawn ``n_drawings`` times:
     fits take little time then, and a single set of folds misleads. ``last_rows`` are those that the
     last fits are refined on.
     """
@@ -145,7 +145,7 @@ def check_search(search: SparseKernelAUCCV) -> None:
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:
     """Return what is tried on these rows: the parameters of the search, or what "auto" means."""
     effort = EFFORTS[search.effort]
-    C, ladder = _first_and_other_cs(search, effort)
+    C, ladder = _first_and_other_cs(search)
     averaged = _averaged_shapes(search, effort, rows)
     scalings = _scalings(search.scaling, effort, rows, are_averaged=bool(averaged))
     gammas = {
@@ -193,12 +193,10 @@ def are_here(rows: TrainingData) -> bool:
     return isinstance(rows, TrainingData) and rows.device is None
 
 
-def _first_and_other_cs(
-    search: SparseKernelAUCCV, effort: Effort
-) -> tuple[float | str, tuple[float, ...]]:
+def _first_and_other_cs(search: SparseKernelAUCCV) -> tuple[float | str, tuple[float, ...]]:
     """Return the C of the usual setting, and all Cs that may be tried."""
     if search.Cs is None:
-        return "auto", LADDER if effort.changes else ()
+        return "auto", LADDER
     Cs = tuple(np.unique(np.atleast_1d(search.Cs)).tolist())
     return Cs[len(Cs) // 2], Cs
 
