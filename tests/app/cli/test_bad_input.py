@@ -160,6 +160,25 @@ def test_options_of_a_fit_are_checked_before_the_table_is_read(option, value, me
     refused(run("fit", missing, "--target", "y", f"--{option}", value), message)
 
 
+def test_weights_of_zero_name_the_label_of_the_user(tmp_path):
+    good().assign(Bought=np.resize([1, 0, 0], 60), w=np.resize([0, 1, 1], 60)).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    answer = run("fit", tmp_path / "t.csv", "--target", "Bought", "--weights", "w", *QUICK)
+    refused(answer, "The weights 'w' are 0 in every row of label 1. Give")
+
+
+@pytest.mark.parametrize(
+    ("column", "options"),
+    [("target", ()), ("group", ("--group", "listed")), ("weights", ("--weights", "listed"))],
+)
+def test_a_column_of_lists(column, options, tmp_path):
+    target = "listed" if column == "target" else "Bought"
+    good().assign(listed=[[1, 2]] * 60).to_parquet(tmp_path / "t.parquet")
+    answer = run("fit", tmp_path / "t.parquet", "--target", target, *options, *QUICK)
+    refused(answer, f"The {column} column 'listed' holds lists, such as [1, 2]. Choose a column")
+
+
 def test_a_fit_is_split_by_time_or_by_groups(tmp_path):
     table = tmp_path / "t.csv"
     good().assign(day=range(60), clinic=[row % 12 for row in range(60)]).to_csv(table, index=False)
@@ -235,6 +254,10 @@ def test_labels_that_the_model_does_not_know(customers):
     customers.frame[500:].assign(churned=labels).to_csv(path, index=False)
     answer = run("evaluate", customers.model, path)
     refused(answer, "the model was fitted to 'no' and 'yes'")
+    labels = labels.replace("yes", "maybe")
+    customers.frame[500:].assign(churned=labels).to_csv(path, index=False)
+    answer = run("evaluate", customers.model, path)
+    refused(answer, "has the values 'maybe' and 'never'; the model was fitted to 'no' and 'yes'")
 
 
 def test_bad_usage(tmp_path):

@@ -1,7 +1,10 @@
 """``skauc evaluate``, ``report``, ``export``, ``inspect`` and ``demo``."""
 
+from datetime import date, time
+
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 from program import run
 from sklearn.datasets import make_moons
@@ -192,6 +195,44 @@ def test_a_model_that_was_saved_from_python(tmp_path):
     assert answer.code == 2
     assert "Name it with --target" in answer.err
     assert run("evaluate", path, table, "--target", "y").code == 0
+
+
+SPELLINGS = {
+    "codes": (["00", "01"], ["00", "01"]),
+    "numbers": ([0, 1], ["0", "1"]),
+    "dates": (["2024-05-01", "2024-06-01"], [date(2024, 5, 1), date(2024, 6, 1)]),
+    "times": (["08:00", "20:00"], [time(8), time(20)]),
+    "truths": (["false", "true"], [False, True]),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_labels_of_one_table_in_two_formats(name, tmp_path):
+    """Fitted to either file, a model is evaluated and compared on both."""
+    frame = pd.DataFrame({"a": np.random.default_rng(0).normal(size=60)})
+    places = np.arange(60) % 3 == 0
+    tables, models = [tmp_path / "t.csv", tmp_path / "t.parquet"], []
+    for table, labels in zip(tables, SPELLINGS[name], strict=True):
+        labelled = frame.assign(y=pd.Series(labels).iloc[places.astype(int)].to_numpy())
+        labelled.to_csv(table, index=False) if table == tables[0] else labelled.to_parquet(table)
+        models.append(table.with_suffix(f"{table.suffix}.skauc"))
+        words = ("--effort", "quick", "--n-basis", 2, "--jobs", 1, "-o", models[-1])
+        answer = run("fit", table, "--target", "y", *words)
+        assert answer.code == 0, answer.err
+    for model in models:
+        figures = [run("evaluate", model, table, "--json").json for table in tables]
+        assert figures[0]["auc"] == figures[1]["auc"]
+        assert figures[0]["positives"] == 20
+    answer = run("compare", *models, tables[0])
+    assert answer.code == 0, answer.err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report", "compare"])
+def test_a_feature_can_be_the_weights_as_well(command, customers, tmp_path):
+    models = [customers.model] * (2 if command == "compare" else 1)
+    options = () if command == "evaluate" else ("-o", tmp_path / "page.html")
+    answer = run(command, *models, customers.test, "--weights", "visits", *options)
+    assert answer.code == 0, answer.err
 
 
 def test_demo():

@@ -175,6 +175,14 @@ BAD = [
         "no column 'ID'. Did you mean 'id'",
     ),
     ({"target": "flag", "weights": "id"}, InvalidDataError, "'id' must be numbers; .* like 'a'"),
+    ({"target": "flag", "weights": "few"}, InvalidDataError, "0 in every row of label 1"),
+    ({"target": "lists"}, InvalidDataError, r"target column 'lists' holds lists, such as \[1, 2\]"),
+    ({"target": "flag", "group": "lists"}, InvalidDataError, "group column 'lists' holds lists"),
+    (
+        {"target": "flag", "time": "records"},
+        InvalidDataError,
+        "time column 'records' holds records",
+    ),
     (
         {"target": "flag", "weights": "minus"},
         InvalidDataError,
@@ -185,7 +193,8 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "error", "message"), BAD)
 def test_bad_columns(arguments, error, message):
-    frame = FRAME.assign(same=7, gaps=np.nan, minus=[0, 1, -1, 1])
+    frame = FRAME.assign(same=7, gaps=np.nan, minus=[0, 1, -1, 1], few=[0, 1, 0, 1])
+    frame = frame.assign(lists=[[1, 2], None, [3], [4]], records=[{"day": 1}] * 4)
     with pytest.raises(error, match=message):
         split_target(frame, **arguments)
 

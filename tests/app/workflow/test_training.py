@@ -218,6 +218,13 @@ def test_labels_that_a_model_does_not_know():
         ModelFacts(("no", 1), "y").split(frame, None, None)
 
 
+def test_the_positive_label_of_a_model_may_sort_first():
+    frame = pd.DataFrame({"a": range(6), "y": ["0", "1"] * 3})
+    table = ModelFacts((1, 0), "y").split(frame, None, None)
+    assert table.y.tolist() == [True, False] * 3
+    assert table.labels == (1, 0)
+
+
 def test_rows_are_taken_with_their_weights():
     table = replace(messy_table(20), weights=np.arange(20.0))
     taken = take_rows(table, np.array([3, 5]))

@@ -51,6 +51,7 @@ def compare(
     Prints both AUCs, DeLong's paired test of their difference, and how much the models agree.
     """
     check_outputs(output, force=force, json=json, is_binary=False)
+    from skauc.app.tables import is_same_label
     from skauc.app.workflow import RowScorer, compare_models
 
     opened = [open_file(path) for path in (model_a, model_b)]
@@ -60,10 +61,11 @@ def compare(
             f"The models predict different columns: {targets[0]!r} and {targets[1]!r}. Name the "
             "column of true labels with --target."
         )
-    if opened[0].facts.labels[1] != opened[1].facts.labels[1]:
+    positives = [each.facts.labels[1] for each in opened]
+    if not is_same_label(*positives):
         raise InvalidDataError(
-            f"The models rank different labels high: {opened[0].facts.labels[1]!r} and "
-            f"{opened[1].facts.labels[1]!r}. Fit one of them again with --positive."
+            f"The models rank different labels high: {positives[0]!r} and {positives[1]!r}. Fit "
+            "one of them again with --positive."
         )
     with watch("Scoring"):
         rows = [each.read_labelled(table, format, target, weights) for each in opened]

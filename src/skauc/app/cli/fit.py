@@ -250,8 +250,6 @@ class _Source:
 
         with watch("Reading"):
             frame = read_numbered(self.table, format=self.format, kinds=self._known_kinds)
-            if self.positive is None and self.target in frame.columns:
-                check_positive_is_clear(frame[self.target])
             labelled = split_target(
                 frame,
                 self.target,
@@ -259,6 +257,8 @@ class _Source:
                 drop=self.drop,
                 **self.columns,
             )
+            if self.positive is None:
+                check_positive_is_clear(frame[self.target])
             if self.test is None:
                 return split_off_test(labelled, share, seed)
             facts = ModelFacts.from_table(labelled, self.target, self.left_out)

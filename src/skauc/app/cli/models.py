@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,10 @@ class OpenedFile:
         """
         frame = read_numbered(table, format=format, kinds=self.kinds)
         self.note_unused(frame, [name for name in (target, weights) if name is not None])
-        return self.facts.split(frame, target, weights)
+        split = self.facts.split(frame, target, weights)
+        # The model may use the weights, or another target than its own, as a feature.
+        used = [name for name in frame.columns if name in split.X.columns or name in self.kinds]
+        return replace(split, X=frame.loc[split.X.index, used])
 
 
 def read_numbered(table: str, **options):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from skauc.app.tables.labels import find_label
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.preprocessing.kinds import find_type, read_column
 from skauc.preprocessing.names import check_column_name, listed, row_number
+from skauc.validation import shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,14 @@ class LabelledTable:
     labels: tuple
     times: np.ndarray | None = None
     groups: np.ndarray | None = None
+
+    @property
+    def weightless(self) -> list:
+        """The labels of which every row has the weight 0."""
+        if self.weights is None:
+            return []
+        rows = zip(self.labels, (~self.y, self.y), strict=True)
+        return [label for label, is_labelled in rows if not self.weights[is_labelled].any()]
 
 
 def split_target(
@@ -97,6 +106,10 @@ def split_target(
     not_features = [target, *drop, *(name for name in (weights, group) if name is not None)]
     for name in not_features + ([] if time is None else [time]):
         check_column_name(name, list(frame.columns))
+    roles = {"target": target, "weights": weights, "time": time, "group": group}
+    for role, column in roles.items():
+        if column is not None:
+            _check_no_lists(frame[column], role)
     frame = _with_known_target(frame, target)
     negative, positive = _labels(frame[target], positive)
     X = frame.drop(columns=list(dict.fromkeys(not_features)))
@@ -106,7 +119,7 @@ def split_target(
             "Pass a table with at least one more column."
         )
     y = (frame[target] == positive).to_numpy(dtype=bool)
-    return LabelledTable(
+    table = LabelledTable(
         X,
         y,
         None if weights is None else _check_weights(frame[weights]),
@@ -114,6 +127,12 @@ def split_target(
         None if time is None else _times(frame[time]),
         None if group is None else _groups(frame[group]),
     )
+    for label in table.weightless:
+        raise InvalidDataError(
+            f"The weights {weights!r} are 0 in every row of label {label!r}. Give at least one row "
+            "of each label a positive weight."
+        )
+    return table
 
 
 def is_positive_ambiguous(column) -> bool:
@@ -146,6 +165,20 @@ def is_positive_ambiguous(column) -> bool:
         return False
     smaller, larger = sorted(counts)
     return counts[smaller] < counts[larger]
+
+
+def _check_no_lists(column, role: str) -> None:
+    """Raise an error if a column holds lists or records, as it may in a parquet file."""
+    known = column.dropna()
+    if len(known) == 0 or isinstance(known.iloc[0], Hashable):
+        return
+    first = known.iloc[0]
+    values = "records" if isinstance(first, dict) else "lists"
+    first = first.tolist() if isinstance(first, np.ndarray) else first
+    raise InvalidDataError(
+        f"The {role} column {column.name!r} holds {values}, such as {shortened(first)}. Choose a "
+        "column with one value per row."
+    )
 
 
 def _with_known_target(frame, target: str):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from skauc.app.tables import LabelledTable, split_target
+from skauc.app.tables import LabelledTable, find_label, is_same_label, split_target
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 
@@ -59,33 +59,20 @@ class ModelFacts:
             raise InvalidParameterError(
                 "The model file does not say which column it predicts. Name it with --target."
             )
-        table = split_target(
-            frame, target, positive=_matching(self.labels[1], frame, target), weights=weights
-        )
-        if _text(table.labels[0]) != _text(self.labels[0]):
+        table = split_target(frame, target, weights=weights)
+        negative, positive = table.labels
+        is_reversed = find_label(table.labels, self.labels[1]) == negative
+        if is_reversed:
+            negative, positive = positive, negative
+        found = zip((negative, positive), self.labels, strict=True)
+        if not all(is_same_label(*pair) for pair in found):
             raise InvalidDataError(
-                f"The target {target!r} has the values {table.labels[0]!r} and "
-                f"{table.labels[1]!r}; the model was fitted to {self.labels[0]!r} and "
-                f"{self.labels[1]!r}. Remove other rows, or name another column."
+                f"The target {target!r} has the values {negative!r} and {positive!r}; the model "
+                f"was fitted to {self.labels[0]!r} and {self.labels[1]!r}. Remove other rows, or "
+                "name another column."
             )
-        return replace(table, X=self.features(table.X), labels=self.labels)
-
-
-def _matching(label, frame, target: str):
-    """Return the value in the table that equals the label as text: 1, 1.0, "1" and "1.0" do."""
-    if target not in frame.columns:
-        return label
-    values = frame[target].dropna().unique().tolist()
-    return next((value for value in values if _text(value) == _text(label)), label)
-
-
-def _text(value) -> str:
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value)).lower()
-    if isinstance(value, int | float | np.number) and float(value).is_integer():
-        return str(int(value))
-    text = str(value)
-    return text.lower() if text.lower() in ("true", "false") else text
+        X = self.features(table.X)
+        return replace(table, X=X, y=table.y != is_reversed, labels=self.labels)
 
 
 def _plain(label):
