@@ -110,6 +110,40 @@ def test_columns_that_are_missing_or_of_another_type(customers, change, message)
     assert not list(customers.folder.glob(".*"))
 
 
+def test_columns_that_a_model_without_a_preprocessor_lacks(tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    save_model(SparseKernelAUC(2).fit(X, X.a > 0.5), tmp_path / "m.skauc")
+    X[["c"]].assign(d=1).to_csv(tmp_path / "t.csv", index=False)
+    answer = run("predict", tmp_path / "m.skauc", tmp_path / "t.csv")
+    assert answer.code == 2
+    message = "skauc: The table lacks the columns 'a', 'b', which the model was fitted with. Add"
+    assert message in answer.err
+
+
+def test_a_table_of_more_columns_than_the_array_of_the_training(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    save_model(SparseKernelAUC(2).fit(X, X[:, 0] > 0.5), tmp_path / "m.skauc")
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame.assign(bought="yes").to_csv(tmp_path / "t.csv", index=False)
+    answer = run("predict", tmp_path / "m.skauc", tmp_path / "t.csv")
+    assert answer.code == 2
+    assert answer.err.startswith(
+        "skauc: The model was fitted to an array of 2 columns without names; the table has 3: "
+        "'a', 'b', 'bought'."
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert run("predict", tmp_path / "m.skauc", tmp_path / "t.csv").code == 0
+
+
+def test_an_array_of_so_many_columns_that_the_file_does_not_name_them(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20, 10_001))
+    save_model(SparseKernelAUC(2, scaling=None).fit(X, X[:, 0] > 0), tmp_path / "m.skauc")
+    pd.DataFrame(X).rename(columns=str).to_parquet(tmp_path / "t.parquet")
+    answer = run("predict", tmp_path / "m.skauc", tmp_path / "t.parquet")
+    assert answer.code == 0, answer.err
+    assert len(answer.out.splitlines()) == 21
+
+
 def test_columns_that_the_model_does_not_know_are_ignored(customers, tmp_path):
     path = tmp_path / "more.csv"
     customers.frame[500:].assign(colour="red", size=1).to_csv(path, index=False)

@@ -36,9 +36,38 @@ class OpenedFile:
     def rows(self, frame):
         """Return the features of a table as the model takes them: by name, if it knows names."""
         features, names = self.facts.features(frame), list(self.kinds)
-        if set(names).issubset(features.columns):
-            features = features[names]
-        return features if hasattr(self.model, "feature_names_in_") else features.to_numpy()
+        missing = [name for name in names if name not in features.columns]
+        if hasattr(self.model, "feature_names_in_"):
+            self._check_names(missing)
+            return features if missing else features[names]
+        if names and not missing:
+            return features[names].to_numpy()
+        self._check_number(list(features.columns))
+        return features.to_numpy()
+
+    def _check_names(self, missing: list[str]) -> None:
+        """Raise an error if columns are missing; a preprocessor does so itself."""
+        from skauc.preprocessing import TablePreprocessor
+        from skauc.preprocessing.names import listed_columns
+        from skauc.unwrapping import first_step
+
+        if missing and not isinstance(first_step(self.model), TablePreprocessor):
+            raise InvalidDataError(
+                f"The table lacks {listed_columns(missing)}, which the model was fitted with. Add "
+                "what is missing."
+            )
+
+    def _check_number(self, columns: list) -> None:
+        """Raise an error unless the table has as many columns as the array of the training."""
+        from skauc.preprocessing.names import listed
+
+        n_taken = getattr(self.model, "n_features_in_", len(columns))
+        if len(columns) != n_taken:
+            raise InvalidDataError(
+                f"The model was fitted to an array of {n_taken} columns without names; the table "
+                f"has {len(columns)}: {listed(columns)}. Leave out what is no feature, such as the "
+                "labels."
+            )
 
     def note_unused(self, frame, kept: Collection[str] = ()) -> None:
         """Print which columns the model has never seen."""
