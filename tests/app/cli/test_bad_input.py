@@ -134,7 +134,9 @@ def test_a_doubtful_order_is_settled_by_an_option(positive, tmp_path):
         ("--threshold", "inf"),
         ("--cost-miss", "nan"),
         ("--cost-miss", "-1"),
+        ("--cost-miss", "0"),
         ("--cost-miss", "1", "--cost-false-alarm", "-2"),
+        ("--cost-miss", "1", "--cost-false-alarm", "0"),
         ("--recall", "nan"),
         ("--max-fpr", "nan"),
     ],
@@ -144,6 +146,14 @@ def test_numbers_that_are_none(options, customers):
     assert answer.code == 2
     assert f"Invalid value for '{options[-2]}'" in answer.err
     assert answer.out == ""
+
+
+@pytest.mark.parametrize("option", ["--cost-miss", "--cost-false-alarm"])
+def test_the_costs_of_a_report_are_those_of_an_evaluation(option, customers):
+    options = ("--cost-miss", 1, option, 0, "-o", customers.folder / "costs.html")
+    answer = run("report", customers.model, customers.test, *options)
+    assert answer.code == 2
+    assert f"Invalid value for '{option}'" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -158,6 +168,17 @@ def test_numbers_that_are_none(options, customers):
 def test_options_of_a_fit_are_checked_before_the_table_is_read(option, value, message, tmp_path):
     missing = tmp_path / "not there.csv"
     refused(run("fit", missing, "--target", "y", f"--{option}", value), message)
+
+
+def test_messages_of_the_library_name_the_options(tmp_path):
+    table = labelled(["no", "yes", "no"], tmp_path)
+    words = ("fit", table, "--target", "Bought", *QUICK, "-o", tmp_path / "m.skauc")
+    answer = run(*words, "--jobs", 0)
+    assert answer.code == 2
+    assert "Invalid value for '--jobs': 0 is not a number of cores" in answer.err
+    answer = run(*words, "--engine", "cluster")
+    assert answer.code == 2
+    assert "skauc: --engine cluster needs " in answer.err
 
 
 def test_weights_of_zero_name_the_label_of_the_user(tmp_path):

@@ -102,6 +102,12 @@ def _options_of(signature: inspect.Signature) -> dict[str, str]:
 
 def _with_options(message: str, options: dict[str, str]) -> str:
     """Return a message of the library with parameters named as on the command line."""
+
+    def with_value(match: re.Match) -> str:
+        option = options.get(match[1])
+        return match[0] if option is None else f"{option} {match[3]}"
+
+    message = re.sub(r"""\b(\w+)=(['"])(\w+)\2""", with_value, message)
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), message)
 
 

@@ -14,7 +14,7 @@ from skauc.app.cli.errors import Interrupted
 from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, messages_beside
 from skauc.app.cli.fit_output import announce, print_columns, print_result
 from skauc.app.cli.models import read_numbered
-from skauc.app.cli.options import AsJson, Force, Format, Table, Weights, finite
+from skauc.app.cli.options import AsJson, Force, Format, Table, Weights, finite, other_than_zero
 from skauc.app.cli.output import evaluation_as_dict, print_json
 from skauc.app.cli.progress import watch
 from skauc.exceptions import InvalidParameterError
@@ -128,7 +128,9 @@ def fit(
     engine: Annotated[
         str, typer.Option(help="auto, cpu, gpu or cluster, as in SparseKernelAUC.")
     ] = "auto",
-    jobs: Annotated[int, typer.Option(help="Number of cores; -1 uses all.")] = -1,
+    jobs: Annotated[
+        int, typer.Option(callback=other_than_zero, help="Number of cores; -1 uses all.")
+    ] = -1,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
     format: Format = None,
     force: Force = False,

@@ -21,6 +21,20 @@ def finite(value: Value) -> Value:
     return value
 
 
+def positive(value: float | None) -> float | None:
+    """Return the value of an option; refuse zero, negative numbers, NaN and infinity."""
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise typer.BadParameter(f"{value} is not a finite number greater than 0.")
+    return value
+
+
+def other_than_zero(value: int) -> int:
+    """Return the value of an option that counts cores; refuse zero."""
+    if value == 0:
+        raise typer.BadParameter("0 is not a number of cores. Use -1 for all cores.")
+    return value
+
+
 Table = Annotated[
     str,
     typer.Argument(
@@ -64,8 +78,7 @@ FalseAlarmCost = Annotated[
     float | None,
     typer.Option(
         "--cost-false-alarm",
-        min=0.0,
-        callback=finite,
+        callback=positive,
         help="The cost of one false alarm, with --cost-miss. [default: 1]",
     ),
 ]
@@ -73,8 +86,7 @@ MissCost = Annotated[
     float | None,
     typer.Option(
         "--cost-miss",
-        min=0.0,
-        callback=finite,
+        callback=positive,
         help="The cost of one missed positive row. Find the threshold with the least cost.",
     ),
 ]

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from skauc.app.workflow.scoring import ScoredRows, check_threshold
-from skauc.exceptions import InvalidParameterError
 from skauc.metrics import (
     AUCInterval,
     BootstrapInterval,
@@ -17,7 +16,7 @@ from skauc.metrics import (
     operating_points,
     partial_auc_interval,
 )
-from skauc.validation import check_scored
+from skauc.validation import check_positive, check_scored
 
 # The largest false positive rate of the partial AUC of a model for the whole curve.
 USUAL_MAX_FPR = 0.1
@@ -138,8 +137,8 @@ def evaluate_rows(
     evaluation : Evaluation
         The measures.
     """
-    if costs is not None:
-        _check_costs(costs)
+    for cost in costs or ():
+        check_positive("costs", cost, "Pass the cost of a false alarm and of a miss.")
     others = []
     if other_threshold is not None:
         check_threshold(other_threshold, rows.probabilities is not None)
@@ -171,15 +170,6 @@ def evaluate_rows(
         own=_count_errors("the model's own threshold", threshold, rows.flagged, positive, weights),
         wanted=(*others, *(_point(points, name, entry) for name, entry in entries)),
     )
-
-
-def _check_costs(costs: tuple[float, float]) -> None:
-    for cost in costs:
-        if not (np.isfinite(cost) and cost >= 0):
-            raise InvalidParameterError(
-                f"`costs` must be finite and at least 0; got {costs[0]:g} per false alarm and "
-                f"{costs[1]:g} per miss."
-            )
 
 
 def _count_errors(name: str, threshold, flagged, positive, weights) -> OperatingPoint:
