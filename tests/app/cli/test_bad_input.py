@@ -181,12 +181,72 @@ def test_messages_of_the_library_name_the_options(tmp_path):
     assert "skauc: --engine cluster needs " in answer.err
 
 
+TEST_TABLES = {
+    "no column": (lambda f: f.rename(columns={"age": "ages"}), "The table lacks the column 'age'"),
+    "infinite": (lambda f: f.assign(age=np.inf), "Column 'age' holds inf in row 0"),
+    "text": (lambda f: f.assign(age="old"), "Column 'age' held numbers"),
+    "no weight": (
+        lambda f: f.assign(w=np.where(f.Bought, 0, 1)),
+        "The weights 'w' are 0 in every row of label True.",
+    ),
+    "huge weights": (lambda f: f.assign(w=1e308), "--weights sums up to inf"),
+    "other labels": (
+        lambda f: f.assign(Bought=np.where(f.Bought, "yes", "no")),
+        "The target 'Bought' has the values 'no' and 'yes'",
+    ),
+    "no target": (lambda f: f.drop(columns="Bought"), "The table has no column 'Bought'"),
+}
+
+
+@pytest.mark.parametrize("name", TEST_TABLES)
+def test_the_test_table_is_checked_before_the_training(name, tmp_path):
+    """Only this check names the table, and says nothing on the kinds of the columns."""
+    change, message = TEST_TABLES[name]
+    table, later = tmp_path / "t.csv", tmp_path / "later.csv"
+    frame = good().assign(w=1.0)
+    frame.to_csv(table, index=False)
+    change(frame).to_csv(later, index=False)
+    options = ("--weights", "w", "--test", later, *QUICK, "-o", tmp_path / "m.skauc")
+    refused(run("fit", table, "--target", "Bought", *options), f"skauc: {later}: {message}")
+    assert sorted(os.listdir(tmp_path)) == ["later.csv", "t.csv"]
+
+
+def test_infinite_numbers_in_rows_that_are_set_aside(tmp_path):
+    """The other rows have none, and would be trained on."""
+    frame = good().assign(day=range(60))
+    frame.loc[55, "age"] = np.inf
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    options = ("--time", "day", *QUICK, "-o", tmp_path / "m.skauc")
+    answer = run("fit", tmp_path / "t.csv", "--target", "Bought", *options)
+    refused(answer, "skauc: Column 'age' holds inf in row 55")
+
+
 def test_weights_of_zero_name_the_label_of_the_user(tmp_path):
     good().assign(Bought=np.resize([1, 0, 0], 60), w=np.resize([0, 1, 1], 60)).to_csv(
         tmp_path / "t.csv", index=False
     )
     answer = run("fit", tmp_path / "t.csv", "--target", "Bought", "--weights", "w", *QUICK)
     refused(answer, "The weights 'w' are 0 in every row of label 1. Give")
+
+
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        (0.001, "--test-share 0.001 leaves less than one test row of the smaller class, which has"),
+        (0.04, "which has 20 rows. Use at least 0.05, or"),
+    ],
+)
+def test_a_share_of_too_few_test_rows(share, message, tmp_path):
+    good().to_csv(tmp_path / "t.csv", index=False)
+    options = ("--test-share", share, *QUICK, "-o", tmp_path / "m.skauc")
+    refused(run("fit", tmp_path / "t.csv", "--target", "Bought", *options), message)
+
+
+def test_a_share_of_too_few_training_rows(tmp_path):
+    good(30).to_csv(tmp_path / "t.csv", index=False)
+    options = ("--test-share", 0.9, *QUICK, "-o", tmp_path / "m.skauc")
+    answer = run("fit", tmp_path / "t.csv", "--target", "Bought", *options)
+    refused(answer, "fewer than two training rows", "which has 10 rows. Use at most 0.8, or")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Training on tables: what is learnt from, what is held out, what the model is."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.metrics import brier_score_loss
 from skauc.app.tables import LabelledTable
 from skauc.app.workflow import ModelFacts, Recipe, RowScorer, split_off_test, take_rows, train_model
 from skauc.app.workflow.splitting import folds_in_time
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.metrics import auc
 from skauc.sparse import SparseKernelAUCCV
 
@@ -35,6 +36,28 @@ def test_the_test_part_is_stratified_and_disjoint():
     assert abs(parts.test.y.mean() - parts.train.y.mean()) < 0.01
     assert not set(parts.test.X.index) & set(parts.train.X.index)
     assert split_off_test(messy_table(), 0.0, seed=1).test is None
+
+
+@pytest.mark.parametrize("n_fewest", range(10, 120, 3))
+@pytest.mark.parametrize("n_others", [0, 1, 50, 400])
+def test_the_share_that_is_advised_can_be_taken(n_fewest, n_others):
+    """Both parts have rows of both classes then, and two of them to train on."""
+    y = np.arange(2 * n_fewest + n_others) < n_fewest
+    table = LabelledTable(pd.DataFrame({"a": y}), y, None, ("no", "yes"))
+    for share, words in ((1e-3, "at least"), (0.999, "at most")):
+        with pytest.raises(InvalidParameterError, match=f"--test-share {share}") as caught:
+            split_off_test(table, share, seed=0)
+        advised = float(re.search(rf"Use {words} ([\d.]+\d)", str(caught.value))[1])
+        parts = split_off_test(table, advised, seed=0)
+        assert 1 <= parts.test.y.sum() <= n_fewest - 2
+
+
+def test_weights_of_zero_in_the_test_part():
+    table = messy_table(200)
+    first = np.arange(200) == np.argmax(table.y)
+    weights = np.where(table.y & ~first, 0.0, 1.0)
+    with pytest.raises(InvalidDataError, match=r"0 in every (test|training) row of label 'yes'"):
+        split_off_test(replace(table, weights=weights), 0.5, seed=0)
 
 
 def test_probabilities_rank_as_the_scores_do(trained):

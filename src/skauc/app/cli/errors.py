@@ -7,7 +7,8 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, get_type_hints
 
 import typer
@@ -69,6 +70,17 @@ def guarded(command: Callable) -> Callable:
 
     run.__signature__ = signature  # type: ignore[attr-defined]
     return run
+
+
+@contextmanager
+def naming(table: str | None) -> Iterator[None]:
+    """Name the table in errors about what it holds, if the command reads another one, too."""
+    try:
+        yield
+    except (InvalidDataError, InvalidParameterError) as error:
+        if table is None:
+            raise
+        raise type(error)(f"{table}: {error}") from error
 
 
 def warn(message: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skauc.app.cli.errors import Interrupted
+from skauc.app.cli.errors import Interrupted, naming
 from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, messages_beside
 from skauc.app.cli.fit_output import announce, print_columns, print_result
 from skauc.app.cli.models import read_numbered
@@ -188,7 +189,8 @@ def fit(
     )
     if not json:
         announce(parts, facts, recipe)
-    trained = train_model(parts.train, recipe, watch, _check_columns if json else _show_columns)
+    look_at = partial(_check_columns if json else _show_columns, test=parts.test, test_table=test)
+    trained = train_model(parts.train, recipe, watch, look_at)
     trained, evaluation = _tested(trained, parts.test)
     summary = facts.as_summary() | _figures(parts, trained, evaluation)
     seconds = round(time.perf_counter() - started, 1)
@@ -206,18 +208,28 @@ def fit(
         print_result(summary, trained, parts, evaluation, written)
 
 
-def _check_columns(step: TablePreprocessor) -> None:
-    """Raise an error before the training if the model could not be saved after it."""
+def _check_columns(
+    step: TablePreprocessor, test: LabelledTable | None, test_table: str | None
+) -> None:
+    """Raise an error before the training if the model could not be saved or tested after it."""
+    import numpy as np
     from sklearn.pipeline import make_pipeline
 
     from skauc.persistence import check_savable
     from skauc.sparse import SparseKernelAUC
+    from skauc.validation import check_scored
 
     check_savable(make_pipeline(step, SparseKernelAUC()))
+    if test is not None:
+        with naming(test_table):
+            step.read_columns(test.X)
+            check_scored(test.y, np.zeros(len(test.y)), test.weights, pos_label=True)
 
 
-def _show_columns(step: TablePreprocessor) -> None:
-    _check_columns(step)
+def _show_columns(
+    step: TablePreprocessor, test: LabelledTable | None, test_table: str | None
+) -> None:
+    _check_columns(step, test, test_table)
     print_columns(step)
 
 
@@ -265,7 +277,8 @@ class _Source:
                 return split_off_test(labelled, share, seed)
             facts = ModelFacts.from_table(labelled, self.target, self.left_out)
             test = read_numbered(self.test, kinds=_reading_kinds(labelled.X))
-            return TableParts(labelled, facts.split(test, self.target, self.columns["weights"]))
+            with naming(self.test):
+                return TableParts(labelled, facts.split(test, self.target, self.columns["weights"]))
 
     @property
     def _known_kinds(self) -> dict[str, str]:

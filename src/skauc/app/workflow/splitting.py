@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, TimeSeriesSplit, train_test_split
 
 from skauc.app.tables import LabelledTable
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import InvalidDataError, InvalidParameterError
 
 # A class needs at least this many rows for a test.
 FEWEST_TO_TEST = 10
@@ -55,7 +56,30 @@ def split_off_test(table: LabelledTable, share: float, seed: int) -> TableParts:
                 f"{'time' if table.times is not None else 'groups'}. Change --test-share, or pass "
                 "test rows with --test."
             )
+        for label in part.weightless:
+            raise InvalidDataError(
+                f"The weights are 0 in every {name} row of label {label!r}. Change --test-share, "
+                "give more rows a positive weight, or pass test rows with --test."
+            )
     return TableParts(train, test)
+
+
+def _check_share(share: float, n_fewest: int) -> None:
+    """Raise an error if a part of the rows would lack the smaller class, or nearly so."""
+    class_size = f"of the smaller class, which has {n_fewest} rows"
+    if share * n_fewest < 1:
+        digits = 2 + int(math.log10(n_fewest))
+        least = math.ceil(10**digits / n_fewest) / 10**digits
+        raise InvalidParameterError(
+            f"--test-share {share:g} leaves less than one test row {class_size}. Use at least "
+            f"{least:g}, or pass test rows with --test."
+        )
+    if n_fewest - share * n_fewest < 2:
+        most = math.floor(100 * (n_fewest - 2) / n_fewest) / 100
+        raise InvalidParameterError(
+            f"--test-share {share:g} leaves fewer than two training rows {class_size}. Use at most "
+            f"{most:g}, or pass test rows with --test."
+        )
 
 
 def _test_rows(table: LabelledTable, share: float, seed: int) -> np.ndarray:
@@ -63,6 +87,7 @@ def _test_rows(table: LabelledTable, share: float, seed: int) -> np.ndarray:
         return table.times > _latest_training_time(table.times, share)
     if table.groups is not None:
         return _is_in_test_groups(table, share, seed)
+    _check_share(share, int(np.bincount(table.y).min()))
     rows, is_test = np.arange(len(table.y)), np.zeros(len(table.y), dtype=bool)
     test = train_test_split(rows, test_size=share, stratify=table.y, random_state=seed)[1]
     is_test[test] = True
