@@ -308,7 +308,7 @@ def test_a_long_fit_says_how_long_it_takes(tmp_path, monkeypatch):
     first, second, *_ = answer.err.splitlines()
     assert first.startswith("Positive label: target = yes, ")
     assert re.match(r"Choosing the settings by cross-validation takes about \d+ s\.", second)
-    assert "--effort quick takes a fifth of the time" in second
+    assert "--effort quick takes a quarter of the time" in second
     answer = run("fit", tmp_path / "t.csv", "--target", "target", "--effort", "quick")
     assert answer.err == "skauc: Interrupted. Nothing was written.\n"
 

@@ -28,7 +28,7 @@ def announce(parts: TableParts, facts: ModelFacts, recipe: Recipe) -> None:
     say(f"Positive label: {_positive(facts.target, facts.labels, parts.train)}.")
     say(
         f"Choosing the settings by cross-validation takes about {duration(seconds)}. Ctrl-C keeps "
-        "the best model so far. --effort quick takes a fifth of the time."
+        "the best model so far. --effort quick takes a quarter of the time."
     )
 
 

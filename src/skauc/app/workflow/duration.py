@@ -9,7 +9,7 @@ from skauc.sparse.grid import EFFORTS
 from skauc.sparse.search import threads_pay
 
 # Time, compared with that of the default effort.
-_SHARES = {"quick": 0.2, "default": 1.0, "thorough": 1.6}
+_SHARES = {"quick": 0.25, "default": 1.0, "thorough": 1.6}
 # With more rows than this a search takes little longer, because fits choose centres on samples.
 _MOST_ROWS = 10_000
 
