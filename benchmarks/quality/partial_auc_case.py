@@ -16,7 +16,6 @@ import matplotlib
 import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from benchmarks.quality.ablation import read
 from skauc import SparseKernelAUC, TablePreprocessor
@@ -30,9 +29,7 @@ RATES = np.geomspace(0.002, 1, 200)
 
 def fit(X, y, limits):
     """Choose C for the partial AUC, and fit."""
-    model = make_pipeline(
-        TablePreprocessor(), StandardScaler(), SparseKernelAUC(N_CENTRES, random_state=0, **limits)
-    )
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(N_CENTRES, random_state=0, **limits))
     grid = {"sparsekernelauc__C": [0.1, 1.0, 10.0, 100.0]}
     return GridSearchCV(model, grid, scoring=partial_auc_scorer(max_fpr=MAX_FPR), cv=3).fit(X, y)
 
