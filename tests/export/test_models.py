@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exported import columns_of, needs_gcc, needs_node, run_c, run_duckdb, run_js
+from exported import columns_of, needs_gcc, needs_node, run_c, run_duckdb, run_js, run_sqlite
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -162,6 +162,30 @@ def test_sql(fitted, name):
     rows, values = rows_of(name)
     script = to_source(fitted[name], "sql")
     check(fitted[name], rows, *run_duckdb(script, values, columns_of(fitted[name])))
+
+
+@needs_gcc
+@needs_node
+@pytest.mark.parametrize("n_values", [None, 4], ids=["long curves", "short curves"])
+def test_a_screened_model_whose_features_have_different_weights(n_values, tmp_path):
+    """The deviations are weights, and they divide a whole curve."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 8))
+    y = np.hypot(rows[:, 0], rows[:, 1]) + 0.3 * rng.normal(size=2000) > 1.2
+    if n_values is not None:
+        rows = np.clip(np.round(rows), -1, n_values - 2)
+    model = small(scaling="screened").fit(rows, y)
+    assert len(np.unique(model._model.scaling.by_feature.deviation)) > 1
+    rows = rows[:200]
+    values = {f"x{j}": column for j, column in enumerate(rows.T)}
+    columns = columns_of(model)
+    for dialect, run in (("duckdb", run_duckdb), ("sqlite", run_sqlite)):
+        check(model, rows, *run(to_source(model, "sql", dialect=dialect), values, columns))
+    headers = {"model": to_source(model, "c")}
+    scores, probabilities, codes, failed = run_c(tmp_path, headers, columns, values)["model"]
+    check(model, rows, scores, probabilities, model.classes_[codes.astype(int)], failed)
+    answers, failed = run_js(tmp_path, to_source(model, "js"), values)
+    check(model, rows, *zip(*answers, strict=True), failed)
 
 
 @needs_node

@@ -203,13 +203,13 @@ class _Writer:
     def interpolated(self, curve: PiecewiseLinear, number: int, x: str) -> str:
         """Return the value of a curve, as a sum over the rows p of a table of pieces."""
         rise = self.rise(x, *(f"p.{word}{number}" for word in "kds"))
-        return f"{self.sql.number(curve.levels[0])} + SUM({rise})"
+        return f"({self.sql.number(curve.levels[0])} + SUM({rise}))"
 
     def short_curve(self, curve: PiecewiseLinear, x: str) -> str:
         """Return the value of a curve with few pieces."""
         pieces = zip(*(part.tolist() for part in _pieces(curve)), strict=True)
         rises = [self.rise(x, *map(self.sql.number, piece)) for piece in pieces]
-        return " + ".join([self.sql.number(curve.levels[0]), *rises])
+        return f"({' + '.join([self.sql.number(curve.levels[0]), *rises])})"
 
     # -- the score ----------------------------------------------------------------------------
 
