@@ -145,6 +145,51 @@ def test_a_chosen_category_of_truth_values_fractions_or_dates_is_known_in_every_
             np.testing.assert_array_equal(step.transform(pd.DataFrame({"x": other})), expected)
 
 
+SAME_CELLS = {
+    "dates with a time": (
+        ["2024-05-01 08:30", "2024-06-01T10:00:00.500", "2024-07-01 00:00:00"],
+        pd.to_datetime(
+            ["2024-05-01 08:30", "2024-06-01 10:00:00.5", "2024-07-01"], format="ISO8601"
+        ),
+        ["2024-05-01 08:30:00", "2024-06-01 10:00:00.5", "2024-07-01"],
+    ),
+    "large numbers": (["1e+20", "7", "7.5"], [1e20, 7.0, 7.5], ["1" + 20 * "0", "7", "7.5"]),
+    "small numbers": (["1.5e-07", "2", "3"], [1.5e-7, 2, 3], ["0.00000015", "2", "3"]),
+    "decimals": (["0", "2", "3"], [Decimal("0E-8"), Decimal(2), Decimal(3)], ["0", "2", "3"]),
+    "codes with an e": (["12e4", "1E5", "7"], ["12e4", "1E5", 7], ["12e4", "1E5", "7"]),
+}
+
+
+@pytest.mark.parametrize("name", SAME_CELLS)
+@pytest.mark.parametrize("is_text", [True, False])
+def test_a_chosen_category_is_spelled_alike_from_text_and_from_values(name, is_text):
+    text, values, expected = SAME_CELLS[name]
+    frames = [pd.DataFrame({"x": list(cells) * 10}) for cells in (text, values)]
+    step = TablePreprocessor(category=["x"]).fit(frames[0 if is_text else 1])
+    for frame in frames:
+        assert step.column_values(frame)["x"][:3].tolist() == expected
+
+
+TRUTHS = {
+    "bool": [True, False],
+    "nullable": pd.array([True, False], dtype="boolean"),
+    "objects": pd.Series([True, None, False], dtype=object),
+    "text": ["true", "False"],
+}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_truth_values_are_no_numbers_unless_they_were_when_fitting(name):
+    numbers = TablePreprocessor(numeric=["x"]).fit(pd.DataFrame({"x": [0, 1, 2] * 20}))
+    with pytest.raises(InvalidDataError, match=r"Column 'x' held numbers .* got '?[Tt]rue'? in ro"):
+        numbers.transform(pd.DataFrame({"x": TRUTHS[name]}))
+    truths = TablePreprocessor(numeric=["x"]).fit(pd.DataFrame({"x": [True, False, True] * 20}))
+    assert truths.columns_ == {"x": "numeric"}
+    values = truths.column_values(pd.DataFrame({"x": TRUTHS[name]}))["x"]
+    assert values[~np.isnan(values)].tolist() == [1.0, 0.0]
+    assert truths.column_values(pd.DataFrame({"x": ["0", "1"]}))["x"].tolist() == [0.0, 1.0]
+
+
 def test_one_row_has_the_codes_that_the_table_has():
     frame = pd.DataFrame({"x": [1.5, 2.0, 2.0, 1.5] * 10})
     step = TablePreprocessor(category=["x"]).fit(frame)

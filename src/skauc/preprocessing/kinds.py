@@ -22,18 +22,17 @@ from skauc.preprocessing.number_forms import (
 )
 from skauc.preprocessing.optional import import_pandas
 from skauc.preprocessing.spelling import (
+    CODES,
+    WRITTEN_CODES,
     looks_like_a_code,
     spell_code,
     spell_time,
     spell_written,
 )
 
+# The form of a column that the user has chosen as numeric, and that held truth values.
+TRUTHS = "truth values"
 KINDS = ("numeric", "boolean", "category", "text", "date")
-# The form of a category whose levels were numbers, truth values or dates in the table.
-CODES = "codes"
-# The form of a category that the user has chosen, if some levels were text that begins like a
-# number: "007" and "7" are two levels, and the number 7 is "7".
-WRITTEN_CODES = "codes as written"
 # Text with more distinct values than this is a category only if its values recur.
 MOST_LEVELS_OF_FEW_ROWS = 40
 # Objects of larger integers may be codes, whose last digits a float would lose.
@@ -150,7 +149,7 @@ def type_as(column, kind: str) -> ColumnType | None:
         return found
     is_text = _holds_text(column)
     if kind == "numeric" and found.kind == "boolean":
-        return ColumnType("numeric")
+        return ColumnType("numeric", TRUTHS)
     if kind == "numeric" and is_text:
         counts = _texts(column.dropna()).value_counts()
         number, parsed = best_number_form(counts.index.to_series(), counts.to_numpy(np.float64))
@@ -189,6 +188,10 @@ def read_column(column, column_type: ColumnType) -> ColumnValues:
 
 def _read_numbers(column, form: str | None) -> ColumnValues:
     pd = import_pandas()
+    if form == TRUTHS:
+        column, form = _numbered_truths(column), None
+    elif pd.api.types.infer_dtype(column, skipna=True) == "boolean":
+        _check_converted(column, np.ones(len(column), dtype=bool), "numeric")
     if pd.api.types.is_timedelta64_dtype(column.dtype):
         numbers = column.dt.total_seconds().to_numpy(np.float64)
     elif pd.api.types.is_numeric_dtype(column.dtype):
@@ -202,6 +205,12 @@ def _read_numbers(column, form: str | None) -> ColumnValues:
         _check_converted(column, np.isnan(numbers), "numeric")
     _check_finite(column, numbers)
     return _all_parsed(numbers)
+
+
+def _numbered_truths(column):
+    """Return a column with 1 and 0 for truth values, and other cells as they are."""
+    words = {"true": 1.0, "false": 0.0}
+    return column.map(lambda value: words.get(str(value).strip().lower(), value))
 
 
 def _check_finite(column, numbers: np.ndarray) -> None:

@@ -76,7 +76,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         The columns in use and their kinds: "numeric", "boolean", "category", "text", "date".
     forms_ : dict of str to str
         The forms of columns in use whose numbers or dates are written as text, such as "$1,234.5"
-        or "%d/%m/%Y".
+        or "%d/%m/%Y", and "truth values" for truth values that `numeric` makes numbers.
     dropped_ : dict of str to str
         The columns that are not used, and why.
     column_report_ : list of dict
