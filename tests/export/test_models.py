@@ -230,6 +230,37 @@ def test_what_cannot_be_exported():
             to_source(model, language)
 
 
+@needs_gcc
+@needs_node
+def test_levels_that_have_one_spelling_are_named_at_the_top(tmp_path):
+    """Times of the day, and chosen categories of numbers."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "*/ open": ["08:00", "12:30:00", "17:15"] * 20,
+            "zip": [7, 12, 410] * 20,
+            "town": ["Oslo", "Bern"] * 30,
+        }
+    )
+    step = TablePreprocessor(category=["zip"])
+    model = make_pipeline(step, small(3)).fit(frame, np.arange(60) % 3 == 0)
+    times = "open: times of the day are written as HH:MM:SS. Other spellings are unknown levels."
+    zips = "zip: numbers are written without zeros at either end, 7 instead of 007 and 7.0."
+    for language in ("c", "sql", "js"):
+        top = to_source(model, language).split("self_test" if language != "js" else "selfTest")[0]
+        assert times in top
+        assert zips in top
+        assert "town:" not in top
+    values, columns = step.column_values(frame), columns_of(model)
+    assert values["*/ open"][:2].tolist() == ["08:00:00", "12:30:00"]
+    found = run_c(tmp_path, {"model": to_source(model, "c")}, columns, values)["model"]
+    assert_allclose(found[0], model.decision_function(frame), atol=1e-9)
+    answers, _ = run_js(tmp_path, to_source(model, "js"), values)
+    assert_allclose([each[0] for each in answers], found[0], atol=1e-9)
+    assert_allclose(run_duckdb(to_source(model, "sql"), values, columns)[0], found[0], atol=1e-9)
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "bigquery"])
 def test_columns_that_a_database_cannot_tell_apart(dialect):
     import pandas as pd

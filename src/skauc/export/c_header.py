@@ -82,6 +82,7 @@ class _Writer(FeatureWriter):
             *facts,
             f" * numbers: {self.precision}",
             *self.legend(),
+            *(f" * {comment(note)}" for note in self.program.spelling_notes()),
             " * §_self_test() returns 0 if the program works here.",
             " */",
             f"#ifndef SKAUC_{self.name.upper()}_H",

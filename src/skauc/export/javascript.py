@@ -30,6 +30,7 @@ def write_module(program: Program) -> str:
     names += ["probability"] if program.calibration is not None else []
     names += ["label"] if program.label is not None else []
     lines = [f"// {name}: {value}" for name, value in program.provenance()]
+    lines += [f"// {literal(note)[1:-1]}" for note in program.spelling_notes()]
     return "\n".join(
         [
             *lines,

@@ -46,6 +46,8 @@ class TableColumn:
         A usual range of numbers and dates.
     typical : float or str or None
         A usual value.
+    rules : tuple of str
+        How levels are written, where the cells of a table may be written otherwise.
     """
 
     name: str
@@ -55,6 +57,7 @@ class TableColumn:
     low: float = -3.0
     high: float = 3.0
     typical: float | str | None = 0.0
+    rules: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:
@@ -377,6 +380,14 @@ class Program:
             f"{self.columns[place].name}{ending}"
             for block in self.blocks
             for place, ending in _endings(block, self.columns)
+        ]
+
+    def spelling_notes(self) -> list[str]:
+        """Return sentences on columns whose levels are written in one of several ways."""
+        return [
+            f"{column.name}: {rule}. Other spellings are unknown levels."
+            for column in self.columns
+            for rule in column.rules
         ]
 
     def provenance(self) -> list[tuple[str, str]]:

@@ -52,6 +52,7 @@ from skauc.preprocessing.parts import (
     WordsPart,
     build_parts,
 )
+from skauc.preprocessing.spelling import rules_of_spelling
 from skauc.preprocessing.steps import PERIODS
 from skauc.scalings import CLIP_LIMIT, FARTHEST, ClipScaling, LogScaling, RankScaling, Scaling
 from skauc.shaped_rbf import ShapedRBF
@@ -123,7 +124,9 @@ class _Builder:
                 named = zip(part.columns, each, strict=True)
                 levels |= {name: tuple(map(str, known)) for name, known in named}
         for name, kind in step.columns_.items():
-            self.columns.append(TableColumn(name, kind, levels.get(name, ())))
+            known = levels.get(name, ())
+            rules = rules_of_spelling(known, step.forms_.get(name)) if kind == "category" else ()
+            self.columns.append(TableColumn(name, kind, known, rules=tuple(rules)))
         for part in parts:
             _PARTS[type(part)](self, part)
 

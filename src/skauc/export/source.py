@@ -71,7 +71,8 @@ def to_source(
     Columns are as in an ONNX graph: numbers, truth values, dates in seconds since 1970 in UTC (SQL
     takes dates and times, JavaScript takes Date objects too), and text. A missing value is NAN or
     NULL in C, NULL in SQL and null in JavaScript. Numbers and dates that your table writes as text,
-    such as "$1,234.50", must be converted first.
+    such as "$1,234.50", must be converted first. Times of the day are written as HH:MM:SS, and
+    numbers that were chosen as categories without zeros at either end, "7" instead of "007".
 
     Kernels that are functions, the mean of several calibrated models, and other preprocessing steps
     cannot be exported.

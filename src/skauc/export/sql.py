@@ -55,6 +55,7 @@ def write_script(program: Program, name: str, table: str, dialect: str) -> str:
         [
             *facts,
             f"-- dialect: {dialect}",
+            *(f"-- {_on_one_line(note)}" for note in program.spelling_notes()),
             f"-- SELECT failed FROM {name}_self_test returns 0 if the view works here.",
             "-- The text after AS is one SELECT, which can be used without a view.",
             f"CREATE VIEW {name} AS",

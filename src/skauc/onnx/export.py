@@ -56,6 +56,8 @@ def to_onnx(
     A graph with a `TablePreprocessor` has one input per column, of shape (n, 1). Categories and
     text are strings, with an empty string for a missing value. All other columns are numbers, with
     NaN for a missing value: truth values are 0 and 1, and dates are seconds since 1970 in UTC.
+    Levels have one spelling: times of the day are written as HH:MM:SS, and numbers that were chosen
+    as categories without zeros at either end, "7" instead of "007".
     Graphs use ONNX 17, or ONNX 20 if there are columns of text. A kernel that is a function, the
     mean of several calibrated models, and scores that are calibrated twice cannot be converted.
 
