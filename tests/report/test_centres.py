@@ -1,5 +1,7 @@
 """The most typical centre of each class, in the units of the table."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.compose import make_column_transformer
@@ -31,7 +33,7 @@ def test_a_centre_that_is_a_row_is_shown_as_it_is_in_the_frame(tumours, content)
         for feature in content.centres.columns:
             assert getattr(feature, side) == row[feature.name]
         assert centre.source == (
-            f"Row {classifier.basis_indices_[centre.number] + 1:,} of the training rows."
+            f"Row {classifier.basis_indices_[centre.number] + 1:,}, a training row."
         )
     assert content.centres.positive.score > content.centres.negative.score
 
@@ -103,10 +105,24 @@ def test_a_moved_centre_is_shown_as_its_nearest_training_row(orders, encoded):
         nearest = int(np.argmin(np.linalg.norm((rows - vector) / scales, axis=1)))
         is_moved.append(not np.allclose(rows[own], vector))
         source = f"The nearest training row is row {nearest + 1:,}."
-        assert centre.source == (
-            source if is_moved[-1] else f"Row {own + 1:,} of the training rows."
-        )
+        assert centre.source == (source if is_moved[-1] else f"Row {own + 1:,}, a training row.")
     assert any(is_moved)
+
+
+def test_training_rows_have_the_numbers_of_their_table(orders, encoded):
+    X, y = orders
+    for moves in (True, False):
+        model = encoded(X[:400], y[:400], refine=moves, C=10.0)
+        train = {"X_train": X[:400], "y_train": y[:400]}
+        numbers = 3 * np.arange(400) + 1001
+        plain = make_report_content(model, X[400:], y[400:], **train)
+        named = make_report_content(model, X[400:], y[400:], **train, train_row_numbers=numbers)
+        for side in ("positive", "negative"):
+            sources = (getattr(each.centres, side).source for each in (plain, named))
+            row, number = (
+                int(re.search(r"[Rr]ow ([\d,]+)[.,]", each)[1].replace(",", "")) for each in sources
+            )
+            assert number == numbers[row - 1]
 
 
 def test_centres_that_cannot_be_shown_say_why(orders, encoded):

@@ -24,7 +24,7 @@ def test_a_row_over_ranks_is_shown_as_it_is_in_the_frame(tumours):
     content = make_report_content(*case.test, **case.train)
     number = content.centres.positive.number
     row = model.basis_indices_[number]
-    assert content.centres.positive.source == f"Row {row + 1:,} of the training rows."
+    assert content.centres.positive.source == f"Row {row + 1:,}, a training row."
     for feature in content.centres.columns:
         assert feature.positive == case.X_train.iloc[row][feature.name]
     assert_allclose(

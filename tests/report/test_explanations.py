@@ -102,6 +102,17 @@ def test_rows_have_the_numbers_of_their_table(made):
     assert named.far.rows[0][0] == numbers[7]
     with pytest.raises(InvalidDataError, match=r"one number per test row, shape \(600,\)"):
         make_report_content(model, test, y, row_numbers=[1, 2])
+    for wrong in ("r0", 1.5, None):
+        with pytest.raises(
+            InvalidDataError, match=rf"`row_numbers` must be integers; got .*{wrong}"
+        ):
+            make_report_content(model, test, y, row_numbers=[wrong, *numbers[1:]])
+    with pytest.raises(
+        InvalidDataError, match="`train_row_numbers` must have one number per train"
+    ):
+        make_report_content(model, test, y, **train, train_row_numbers=[1])
+    with pytest.raises(InvalidDataError, match="`train_row_numbers` was given without `X_train`"):
+        make_report_content(model, test, y, train_row_numbers=numbers)
 
 
 def test_other_models_have_no_explanations_and_pages_are_rendered(made):

@@ -135,11 +135,11 @@ def _in_table_units(
         return undone
     row = int(model.indices[index])
     if 0 <= row < len(train) and _is_row(unwrapped, train, row, centre):
-        return row_values(train.X, row), f"Row {row + 1:,} of the training rows."
+        return row_values(train.X, row), f"Row {train.number(row):,}, a training row."
     if undone is not None:
         return undone
     row = _nearest_row(unwrapped, model, train, centre)
-    return row_values(train.X, row), f"The nearest training row is row {row + 1:,}."
+    return row_values(train.X, row), f"The nearest training row is row {train.number(row):,}."
 
 
 def _undone(unwrapped: UnwrappedModel, model: Model, centre: np.ndarray) -> tuple[list, str] | None:

@@ -99,6 +99,7 @@ def make_report_content(
     y_train=None,
     sample_weight=None,
     row_numbers=None,
+    train_row_numbers=None,
     costs=None,
     labels=None,
     title=None,
@@ -128,6 +129,8 @@ def make_report_content(
     row_numbers : array-like of shape (n_samples,), default=None
         Number of each test row in the table that it comes from, by which the report names the row.
         If None, the test rows are counted from 1.
+    train_row_numbers : array-like of shape (n_samples,), default=None
+        The same for the training rows.
     costs : tuple of two floats, default=None
         Initial costs of a false alarm and of a miss. If None, a false alarm costs 1 and a miss
         costs the number of negative rows per positive row.
@@ -165,7 +168,7 @@ def make_report_content(
             f"{model.classes_.tolist()[:5]}. Fit it to two classes, such as y >= 1."
         )
     test = check_labelled_rows(model, X_test, y_test, "test", sample_weight, row_numbers)
-    train = None if X_train is None else check_labelled_rows(model, X_train, y_train, "train")
+    train = _training_rows(model, X_train, y_train, train_row_numbers)
     all_scores = ranking_scores(model, X_test)
     scored = LabelledScores(*check_scored(test.positive, all_scores, test.weights, pos_label=True))
     points = operating_points(scored.scores, scored.positive, scored.weights)
@@ -219,6 +222,16 @@ def make_report_content(
         centres=typical_centres(unwrapped, train, test, unused),
         prototypes=list_prototypes(unwrapped, _leading(shapes)),
     )
+
+
+def _training_rows(model, X, y, numbers) -> LabelledRows | None:
+    if X is not None:
+        return check_labelled_rows(model, X, y, "train", numbers=numbers)
+    if numbers is not None:
+        raise InvalidDataError(
+            "`train_row_numbers` was given without `X_train`. Pass these rows as well."
+        )
+    return None
 
 
 def _leading(shapes: Shapes | Missing) -> tuple[str, ...]:

@@ -80,6 +80,7 @@ def make_report(
     y_train=None,
     sample_weight=None,
     row_numbers=None,
+    train_row_numbers=None,
     costs=None,
     labels=None,
     title=None,
@@ -103,6 +104,8 @@ def make_report(
         Weight of each test row.
     row_numbers : array-like of shape (n_samples,), default=None
         Number of each test row in the table that it comes from; see `make_report_content`.
+    train_row_numbers : array-like of shape (n_samples,), default=None
+        The same for the training rows.
     costs : tuple of two floats, default=None
         Initial costs of a false alarm and of a miss.
     labels : tuple of two, default=None
@@ -137,6 +140,7 @@ def make_report(
         y_train=y_train,
         sample_weight=sample_weight,
         row_numbers=row_numbers,
+        train_row_numbers=train_row_numbers,
         costs=costs,
         labels=labels,
         title=title,

@@ -90,11 +90,24 @@ def check_labelled_rows(model, X, y, which: str, sample_weight=None, numbers=Non
         )
     weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight).ravel()
     if numbers is not None:
-        numbers = np.asarray(numbers)
-        if numbers.shape != (n_rows,):
-            raise InvalidDataError(
-                f"`row_numbers` must have one number per test row, shape ({n_rows},); got shape "
-                f"{numbers.shape}."
-            )
+        numbers = _check_numbers(numbers, n_rows, which)
     X = X.tocsr() if sparse.issparse(X) else X
     return LabelledRows(X, labels == model.classes_[1], weights, numbers)
+
+
+def _check_numbers(numbers, n_rows: int, which: str) -> np.ndarray:
+    """Return the numbers of rows, or raise an error if they are no integers."""
+    name = "row_numbers" if which == "test" else "train_row_numbers"
+    found = np.asarray(numbers)
+    if found.shape != (n_rows,):
+        raise InvalidDataError(
+            f"`{name}` must have one number per {which} row, shape ({n_rows},); got shape "
+            f"{found.shape}."
+        )
+    wrong = [each for each in found.tolist() if not isinstance(each, int)]
+    if wrong:
+        raise InvalidDataError(
+            f"`{name}` must be integers; got {wrong[0]!r}. Pass the places of the rows in their "
+            "table, such as 1, 2 and 3."
+        )
+    return found

@@ -1,5 +1,6 @@
 """``skauc evaluate``, ``report``, ``export``, ``inspect`` and ``demo``."""
 
+import re
 from datetime import date, time
 
 import numpy as np
@@ -122,6 +123,33 @@ def test_report(customers, tmp_path):
     page = path.read_text()
     assert "<title>Churn" in page
     assert "“yes”" in page
+
+
+def test_a_report_on_a_model_of_a_script(tmp_path):
+    """Its labels are text, and the file has no summary. Rows have the numbers of their tables."""
+    X, y = make_moons(300, noise=0.3, random_state=0)
+    labels = np.array(["no", "yes"])[y]
+    path, table, page = tmp_path / "m.skauc", tmp_path / "t.csv", tmp_path / "report.html"
+    save_model(SparseKernelAUC(8, refine=False, scaling=None, random_state=0).fit(X, labels), path)
+    pd.DataFrame(X, columns=["x0", "x1"]).assign(t=labels).to_csv(table, index=False)
+    answer = run("report", path, table, "--target", "t", "--train", table, "-o", page)
+    assert answer.code == 0, answer.err
+    assert "“yes” is ranked" in page.read_text()
+
+
+def test_the_report_of_a_fit_names_training_rows_by_their_place_in_the_table(tmp_path):
+    X, y = make_moons(300, noise=0.3, random_state=0)
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(place=np.arange(1.0, 301.0) * 1000, y=y)
+    table, page = tmp_path / "t.csv", tmp_path / "report.html"
+    frame.to_csv(table, index=False)
+    options = ("--effort", "quick", "--n-basis", 4, "--jobs", 1, "-o", tmp_path / "m.skauc")
+    answer = run("fit", table, "--target", "y", *options, "--report", page)
+    assert answer.code == 0, answer.err
+    numbers = re.findall(r"nearest training row is row ([0-9]+)\.", page.read_text())
+    places = re.search(
+        r"place</th><td[^>]*>([0-9,]+)</td><td[^>]*>([0-9,]+)</td>", page.read_text()
+    )
+    assert [each.replace(",", "") for each in places.groups()] == [f"{n}000" for n in numbers]
 
 
 def test_export_gives_what_the_model_gives(customers, tmp_path):

@@ -388,6 +388,7 @@ def _write_report(
                 y_train=parts.train.y,
                 sample_weight=test.weights,
                 row_numbers=test.X.index + 1,
+                train_row_numbers=parts.train.X.index + 1,
                 labels=facts.labels,
                 title=f"How well {facts.target} = {facts.labels[1]} is ranked",
                 force=force,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -60,11 +60,12 @@ def report(
             path,
             opened.model,
             opened.rows(test.X),
-            test.y,
+            _labels_of(opened.model, test.y),
             X_train=None if rows is None else opened.rows(rows.X),
-            y_train=None if rows is None else rows.y,
+            y_train=None if rows is None else _labels_of(opened.model, rows.y),
             sample_weight=test.weights,
             row_numbers=test.X.index + 1,
+            train_row_numbers=None if rows is None else rows.X.index + 1,
             costs=costs,
             labels=opened.facts.labels,
             title=title,
@@ -75,3 +76,10 @@ def report(
         return
     with messages_beside(output):
         tell(f"Wrote {output}")
+
+
+def _labels_of(model: Any, positive):
+    """Return the labels of rows as the model knows them."""
+    import numpy as np
+
+    return np.asarray(model.classes_)[positive.astype(int)]
