@@ -461,6 +461,11 @@ def densified(rows: Rows) -> np.ndarray:
     return rows.toarray() if is_sparse(rows) else rows
 
 
+def as_dense(rows) -> np.ndarray:
+    """Convert rows to a dense array of floats."""
+    return np.asarray(densified(rows), dtype=float)
+
+
 def same_format(centres: Rows, rows: Rows) -> Rows:
     """Return the centres in the format of the rows, dense or sparse."""
     if is_sparse(centres):

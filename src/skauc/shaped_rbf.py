@@ -32,7 +32,7 @@ from skauc.kernels import (
     Kernel,
     KernelColumns,
     Rows,
-    densified,
+    as_dense,
     is_sparse,
 )
 from skauc.scratch import ScratchArrays
@@ -85,11 +85,11 @@ class ShapedRBF:
         gram = np.zeros((len(self.metric), len(other.metric)))
         own, their = np.flatnonzero(~self.is_ridge), np.flatnonzero(~other.is_ridge)
         gram[np.ix_(own, their)] = _gibbs(
-            self.metric[own], _dense(centres[own]), other.metric[their], _dense(others[their])
+            self.metric[own], as_dense(centres[own]), other.metric[their], as_dense(others[their])
         )
         own, their = np.flatnonzero(self.is_ridge), np.flatnonzero(other.is_ridge)
         gram[np.ix_(own, their)] = _same_ridges(
-            self.metric[own], _dense(centres[own]), other.metric[their], _dense(others[their])
+            self.metric[own], as_dense(centres[own]), other.metric[their], as_dense(others[their])
         )
         return gram
 
@@ -224,10 +224,6 @@ def _sparse_columns(kernel: ShapedRBF, centres: sparse.csr_array, dtype) -> Kern
         return np.exp(exponent, out=exponent).astype(dtype, copy=False)
 
     return block
-
-
-def _dense(rows: Rows) -> np.ndarray:
-    return np.ascontiguousarray(densified(rows), dtype=np.float64)
 
 
 def _gibbs(

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from skauc.base import RankingClassifier
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import densified
+from skauc.kernels import as_dense
 from skauc.model import Model
 from skauc.validation import check_rows
 
@@ -142,11 +142,6 @@ class UnwrappedModel:
         if named is None or len(named) != n_features:
             named = [f"x{i}" for i in range(n_features)]
         return _without_prefixes([str(name) for name in named])
-
-
-def as_dense(rows) -> np.ndarray:
-    """Convert rows to a dense array of floats."""
-    return np.asarray(densified(rows), dtype=float)
 
 
 def layers_of(model) -> Iterator:

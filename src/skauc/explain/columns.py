@@ -9,7 +9,8 @@ import numpy as np
 
 from skauc.exceptions import InvalidParameterError
 from skauc.explain.sources import sources_of_steps
-from skauc.unwrapping import UnwrappedModel, as_dense
+from skauc.kernels import as_dense
+from skauc.unwrapping import UnwrappedModel
 
 # Rows on which the effect of each column is tried out.
 N_PROBES = 500

@@ -24,8 +24,9 @@ from skauc.explain.columns import UserColumns, find_columns, pick, pick_rows, st
 from skauc.explain.grids import ColumnGrid, find_column, make_grid, with_values
 from skauc.explain.products import ProductForm, why_no_product
 from skauc.explain.shapley import Reference, as_table, features_of, unwrap_own, why_inexact
+from skauc.kernels import as_dense
 from skauc.model import Model
-from skauc.unwrapping import UnwrappedModel, as_dense, first_step
+from skauc.unwrapping import UnwrappedModel, first_step
 from skauc.validation import check_integer
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from skauc.exceptions import InvalidParameterError
 from skauc.explain.ridges import RidgeForm
-from skauc.kernels import RBF, Kernel, Laplacian, Linear, Rows, is_sparse
+from skauc.kernels import RBF, Kernel, Laplacian, Linear, as_dense
 from skauc.model import Model
 from skauc.shaped_rbf import ShapedRBF
 from skauc.support import cached_property
@@ -59,7 +59,7 @@ class ProductForm:
         linear = np.zeros(n_features)
         if model.linear_coef is not None:
             linear += model.linear_coef
-        centres = _dense(model.centres)
+        centres = as_dense(model.centres)
         if isinstance(kernel, Linear):
             linear += centres.T @ coef
             centres, coef = centres[:0], coef[:0]
@@ -131,12 +131,8 @@ def ridges_of(model: Model, columns: np.ndarray, n_columns: int) -> RidgeForm | 
         return None
     which = np.flatnonzero(model.kernel.is_ridge)
     metric = model.kernel.metric[which]
-    return RidgeForm(_dense(model.centres[which]), metric, model.coef[which], columns, n_columns)
+    return RidgeForm(as_dense(model.centres[which]), metric, model.coef[which], columns, n_columns)
 
 
 def _name(kernel: Kernel) -> str:
     return type(kernel).__name__.removesuffix("Kernel").lower()
-
-
-def _dense(rows: Rows) -> np.ndarray:
-    return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)

@@ -17,9 +17,10 @@ from skauc.explain.products import ProductForm, ridges_of, why_no_product
 from skauc.explain.quadrature import add_shapley_values, rules
 from skauc.explain.ridges import MOST_JOINT_COLUMNS
 from skauc.explain.sampling import FeatureMixer, TableMixer, sampled_values
+from skauc.kernels import as_dense
 from skauc.model import Model, without_ridges
 from skauc.support import row_slices, rows_per_block
-from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
+from skauc.unwrapping import UnwrappedModel, unwrap
 from skauc.validation import check_choice, check_integer, check_n_jobs, check_rows
 
 METHODS = ("auto", "exact", "sampling")
@@ -162,7 +163,7 @@ class Reference:
             return cls._kept(unwrapped.classifier, weight)
         table = as_table(background)
         if table.shape[0] == 0 or table.shape[1] != n_columns:
-            raise InvalidDataError(
+                raise InvalidDataError(
                 f"`background` must have at least one row and the {n_columns} columns of `X`; got "
                 f"shape {tuple(table.shape)}."
             )

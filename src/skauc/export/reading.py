@@ -36,7 +36,7 @@ from skauc.export.program import (
     Words,
     with_digest,
 )
-from skauc.kernels import RBF, Laplacian, Linear, Polynomial
+from skauc.kernels import RBF, Laplacian, Linear, Polynomial, as_dense
 from skauc.model import Model
 from skauc.preprocessing import ArcSinh as ArcSinhStep
 from skauc.preprocessing import TablePreprocessor
@@ -56,7 +56,7 @@ from skauc.preprocessing.spelling import rules_of_spelling
 from skauc.preprocessing.steps import PERIODS
 from skauc.scalings import CLIP_LIMIT, FARTHEST, ClipScaling, LogScaling, RankScaling, Scaling
 from skauc.shaped_rbf import ShapedRBF
-from skauc.unwrapping import UnwrappedModel, as_dense, layers_of, unwrap_single
+from skauc.unwrapping import UnwrappedModel, layers_of, unwrap_single
 
 
 def read_program(model, labels: tuple | None = None) -> Program:

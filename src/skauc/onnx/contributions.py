@@ -23,8 +23,9 @@ from skauc.explain.products import ProductForm, ridges_of
 from skauc.explain.ridges import RidgeForm
 from skauc.explain.shapley import as_table, features_of, why_inexact
 from skauc.explain.sources import sources_of_steps
+from skauc.kernels import as_dense
 from skauc.model import without_ridges
-from skauc.unwrapping import UnwrappedModel, as_dense
+from skauc.unwrapping import UnwrappedModel
 
 # The converter gives the rows that the kernel sees a name that begins like this.
 MAPPED_ROWS = "skauc_mapped_rows"

@@ -9,12 +9,13 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from skauc.engines.expansion import evaluate_expansion
+from skauc.kernels import as_dense
 from skauc.model import Model, without_ridges
 from skauc.report.columns import Column, columns, row_values
 from skauc.report.missing import ONLY_RIDGES, SEVERAL, Missing
 from skauc.report.rows import LabelledRows
 from skauc.support import is_missing
-from skauc.unwrapping import UnwrappedModel, as_dense
+from skauc.unwrapping import UnwrappedModel
 
 _SAMPLE_ROWS = 4_000
 _ROWS_FOR_USUAL = 20_000

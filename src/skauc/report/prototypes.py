@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from skauc.kernels import as_dense
 from skauc.model import Model
 from skauc.report.centres import plain
 from skauc.report.missing import SEVERAL, Missing
-from skauc.unwrapping import UnwrappedModel, as_dense
+from skauc.unwrapping import UnwrappedModel
 
 MOST_CENTRES = 64
 _MOST_COLUMNS = 6

@@ -9,10 +9,11 @@ import numpy as np
 from skauc.exceptions import InvalidParameterError
 from skauc.explain.relevance import columns_of_features, sizes_of_columns
 from skauc.explain.sources import sources_of_steps
+from skauc.kernels import as_dense
 from skauc.model import Model
 from skauc.preprocessing import TablePreprocessor
 from skauc.shaped_rbf import ShapedRBF
-from skauc.unwrapping import UnwrappedModel, as_dense, unwrap
+from skauc.unwrapping import UnwrappedModel, unwrap
 
 TABLE_UNITS = "units of the table"
 TOO_MANY = "classifier, which has too many values to list"
