@@ -10,10 +10,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import SparseKernelAUC
+from skauc import SparseKernelAUC, load_model, save_model
 from skauc.exceptions import InvalidParameterError
 from skauc.unwrapping import first_step, layers_of, positive_probabilities, ranking_scores, unwrap
 
@@ -66,3 +66,16 @@ def test_columns_of_a_pipeline_that_begins_with_passthrough():
     assert unwrap(model).input_names(model) == ["a", "b"]
     model.fit(X.to_numpy(), y)
     assert unwrap(model).input_names(model) == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("nothing", [None, "passthrough"])
+def test_a_first_step_that_does_nothing_is_skipped(nothing, tmp_path):
+    classifier = SparseKernelAUC(1, random_state=0)
+    inner = Pipeline([("nothing", nothing), ("scaler", StandardScaler())])
+    for rest in ([("model", classifier)], [("scaler", inner), ("model", classifier)]):
+        model = Pipeline([("nothing", nothing), *rest]).fit(X, y)
+        expected = classifier if len(rest) == 1 else inner[-1]
+        assert first_step(model) is expected
+        save_model(model, tmp_path / f"{len(rest)}.skauc")
+        loaded = load_model(tmp_path / f"{len(rest)}.skauc")
+        assert_array_equal(loaded.decision_function(X), model.decision_function(X))

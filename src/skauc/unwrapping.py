@@ -173,11 +173,16 @@ def _inside(model):
 
 
 def first_step(model):
-    """Return the first step that the rows go through."""
+    """Return the first step that the rows go through and that does something."""
     for layer in layers_of(model):
         if isinstance(layer, Pipeline):
-            return first_step(layer.steps[0][1])
+            return first_step(_active_steps(layer)[0])
     return layer
+
+
+def _active_steps(pipeline: Pipeline) -> list[Any]:
+    """Return the steps of a pipeline that do something, with the classifier at the end."""
+    return [step for _, step in pipeline.steps if step not in (None, "passthrough")]
 
 
 def unwrap(model) -> UnwrappedModel:
@@ -185,7 +190,7 @@ def unwrap(model) -> UnwrappedModel:
     steps, calibrator, thresholded = [], None, None
     for layer in layers_of(model):
         if isinstance(layer, Pipeline):
-            steps += [step for _, step in layer.steps[:-1] if step not in (None, "passthrough")]
+            steps += _active_steps(layer)[:-1]
         elif isinstance(layer, CalibratedClassifierCV):
             if calibrator is not None or len(layer.calibrated_classifiers_) != 1:
                 return UnwrappedModel(tuple(steps), None)
