@@ -11,6 +11,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.explain.sources import sources_of_steps
 from skauc.kernels import as_dense
 from skauc.unwrapping import UnwrappedModel
+from skauc.validation import check_rows
 
 # Rows on which the effect of each column is tried out.
 N_PROBES = 500
@@ -41,6 +42,7 @@ def find_columns(
     if sources is not None and len(sources) == model.classifier.n_features_in_:
         return UserColumns(names, sources)
     if background is None:
+        check_rows(model.classifier, model.transform(X))  # a wrong column has its own error
         raise InvalidParameterError(
             "`background` must be rows of the table, because a step of the pipeline does not say "
             "which column each feature is computed from; got None. Pass about 100 training rows."

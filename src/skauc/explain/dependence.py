@@ -107,7 +107,7 @@ def partial_dependence(
     X = as_table(X)
     X = X.to_pandas() if hasattr(X, "to_pandas") else X
     numbers = _check_features(X, features)
-    reference = Reference.of(unwrapped, background, background_weight, X.shape[1])
+    reference = Reference.of(unwrapped, background, background_weight, X)
     grids = tuple(make_grid(first_step(model), X, number, n_points) for number in numbers)
     mean = _mean_scores(unwrapped, X, reference)
     average = mean.on(numbers, grids)

@@ -104,7 +104,7 @@ def shapley_values(
     random: np.random.RandomState = check_random_state(random_state)
     unwrapped = unwrap_own(model)
     X = as_table(X)
-    reference = Reference.of(unwrapped, background, background_weight, X.shape[1])
+    reference = Reference.of(unwrapped, background, background_weight, X)
     columns = find_columns(unwrapped, X, reference.table, random)
     problem = why_inexact(unwrapped, columns)
     if method == "exact" and problem is not None:
@@ -156,15 +156,16 @@ class Reference:
 
     @classmethod
     def of(
-        cls, unwrapped: UnwrappedModel, background: Any, weight: ArrayLike | None, n_columns: int
+        cls, unwrapped: UnwrappedModel, background: Any, weight: ArrayLike | None, X: Any
     ) -> Reference:
         """Return the background that was passed, or the one of the classifier."""
         if background is None:
             return cls._kept(unwrapped.classifier, weight)
         table = as_table(background)
-        if table.shape[0] == 0 or table.shape[1] != n_columns:
-                raise InvalidDataError(
-                f"`background` must have at least one row and the {n_columns} columns of `X`; got "
+        if table.shape[0] == 0 or table.shape[1] != X.shape[1]:
+            features_of(unwrapped, X)  # a wrong column of X has its own error
+            raise InvalidDataError(
+                f"`background` must have at least one row and the {X.shape[1]} columns of `X`; got "
                 f"shape {tuple(table.shape)}."
             )
         shares = _check_weight(weight, table.shape[0])

@@ -95,6 +95,17 @@ def test_bad_rows_say_what_to_write(customers):
     assert rows_within(parse_rows("3,9-12"), 5, 6).tolist() == [3, 4, 5]
 
 
+@pytest.mark.parametrize("options", [(), ("--top", 3), ("--background",)], ids=str)
+def test_a_missing_column_is_named_as_predict_does(customers, tmp_path, options):
+    table = tmp_path / "t.csv"
+    customers.frame[500:].drop(columns="age").to_csv(table, index=False)
+    expected = run("predict", customers.model, table)
+    assert expected.err.startswith("skauc: The table lacks the column 'age', which the model was")
+    given = (*options, customers.train) if options == ("--background",) else options
+    answer = run("explain", customers.model, table, *given)
+    assert (answer.code, answer.err) == (expected.code, expected.err)
+
+
 def test_a_model_compared_with_itself_and_with_a_smaller_one(customers):
     same = run("compare", customers.model, customers.model, customers.test, "--json").json
     assert same["test"]["p_value"] == 1
