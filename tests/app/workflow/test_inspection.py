@@ -88,6 +88,19 @@ def test_columns_have_one_relevance():
     assert found["town"] == pytest.approx(np.linalg.norm(linear))
 
 
+def test_parameters_say_what_auto_meant():
+    toy = make_toy()
+    used = describe_model(SparseKernelAUC(6).fit(toy.X, toy.positive)).parameters
+    assert (used["scaling"], used["linear_term"], used["refine"]) == ("normal", True, 10)
+    assert isinstance(used["C"], float)
+    plain = SparseKernelAUC(6, kernel="laplacian").fit(toy.X, toy.positive)
+    used = describe_model(plain).parameters
+    assert (used["scaling"], used["linear_term"], used["refine"]) == (None, False, 0)
+    chosen = SparseKernelAUC(6, scaling="screened", refine=3).fit(toy.X, toy.positive)
+    used = describe_model(chosen).parameters
+    assert (used["scaling"], used["refine"]) == ("screened", 3)
+
+
 def test_models_of_other_libraries_are_refused():
     toy = make_toy()
     model = LogisticRegression().fit(toy.X, toy.positive)

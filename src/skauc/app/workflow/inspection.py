@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from skauc.kernels import as_dense
 from skauc.model import Model
 from skauc.preprocessing import TablePreprocessor
 from skauc.shaped_rbf import ShapedRBF
+from skauc.sparse.parameters import n_steps
 from skauc.unwrapping import UnwrappedModel, unwrap
 
 TABLE_UNITS = "units of the table"
@@ -177,7 +179,24 @@ def _parameters(opened: UnwrappedModel) -> dict:
         shown["C"] = opened.C
     if getattr(classifier, "metric_", None) is None:  # otherwise the metric holds the widths
         shown |= {"gamma": np.unique(getattr(classifier, "gamma_", np.nan)).tolist()}
-    return shown
+    auto = [name for name in _MEANT if isinstance(shown.get(name), str) and shown[name] == "auto"]
+    return shown | {name: _MEANT[name](opened.model, settings) for name in auto}
+
+
+def _scaling_of(model: Model, settings: dict) -> str | None:
+    """Return the scaling of a model that was fitted with scaling="auto"."""
+    by_feature = None if model.scaling is None else model.scaling.by_feature
+    return None if by_feature is None else by_feature.word
+
+
+# What "auto" meant, given the model and its settings.
+_MEANT: dict[str, Callable] = {
+    "scaling": _scaling_of,
+    "linear_term": lambda model, settings: model.linear_coef is not None,
+    "refine": lambda model, settings: n_steps(
+        "auto", settings.get("kernel", "rbf"), settings["shapes"]
+    ),
+}
 
 
 def _in_original_units(opened: UnwrappedModel, model: Model) -> tuple[dict[str, list], str]:
