@@ -82,6 +82,24 @@ def test_a_table_without_the_target_and_in_another_order(customers):
     assert run("predict", customers.model, path).out == expected
 
 
+def test_one_row_is_no_rows(customers, tmp_path):
+    table = tmp_path / "t.csv"
+    customers.frame[500:501].to_csv(table, index=False)
+    for command in ("predict", "explain"):
+        answer = run(command, customers.model, table, "-o", tmp_path / f"{command}.csv")
+        assert "Wrote 1 row to" in answer.err
+
+
+@pytest.mark.parametrize("command", ["predict", "explain", "evaluate", "drift"])
+def test_truth_values_are_no_numbers_in_every_command(customers, tmp_path, command):
+    table = tmp_path / "t.csv"
+    frame = customers.frame[500:]
+    frame.assign(age=np.where(frame.age > 40, "true", "false")).to_csv(table, index=False)
+    answer = run(command, customers.model, table)
+    assert answer.code == 2
+    assert "Column 'age' held numbers when the model was fitted; got " in answer.err
+
+
 def test_a_column_to_keep_that_is_not_there(customers):
     answer = run("predict", customers.model, customers.test, "--keep", "nope")
     assert answer.code == 2

@@ -14,7 +14,7 @@ from skauc.app.cli.errors import warn
 from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, text_file
 from skauc.app.cli.models import OpenedFile, open_file
 from skauc.app.cli.options import AsJson, Force, Format, ModelPath, Table
-from skauc.app.cli.output import print_json, say
+from skauc.app.cli.output import format_rows, print_json, say
 from skauc.app.cli.progress import count_rows, watch
 from skauc.app.cli.text import without_formula
 from skauc.exceptions import InvalidParameterError
@@ -92,7 +92,7 @@ def explain(
     if json:
         print_json({"output": str(output), "rows": pieces.n_explained})
     elif not is_standard_output(output):
-        say(f"Wrote {pieces.n_explained:,} rows to {output}.")
+        say(f"Wrote {format_rows(pieces.n_explained)} to {output}.")
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,6 @@ def _write_explanations(pieces: _Pieces, table: str, format: str | None, output:
         meaning = (
             str(facts.labels[1]) if facts.target is None else f"{facts.target} = {facts.labels[1]}"
         )
-        rows = "1 row" if len(numbers) == 1 else f"{len(numbers)} rows"
-        title = f"Explanation of {rows} of {Path(table).name}"
+        title = f"Explanation of {format_rows(len(numbers))} of {Path(table).name}"
         with file_to_write(output) as path:
             write_page(path, "explain_page.html", title, shown=shown, note=note, meaning=meaning)

@@ -81,6 +81,11 @@ def format_count(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
+def format_rows(n_rows: int) -> str:
+    """Return a number of rows with the noun."""
+    return "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+
+
 def evaluation_as_dict(evaluation: Evaluation) -> dict:
     """Return an evaluation for JSON."""
     return {

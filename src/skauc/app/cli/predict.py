@@ -14,7 +14,7 @@ from skauc.app.cli.errors import warn
 from skauc.app.cli.files import check_outputs, is_standard_output, text_file
 from skauc.app.cli.models import OpenedFile, open_file
 from skauc.app.cli.options import AsJson, Force, Format, ModelPath, Table, Threshold
-from skauc.app.cli.output import print_json, say
+from skauc.app.cli.output import format_rows, print_json, say
 from skauc.app.cli.progress import count_rows
 from skauc.app.cli.text import printable, without_formula
 from skauc.exceptions import InvalidParameterError
@@ -166,4 +166,4 @@ def _print_result(opened: OpenedFile, output: Path, pieces: _Pieces, json: bool)
         print_json({"output": str(output), **counts, "positive": positive})
         return
     flagged = f"{pieces.n_flagged:,} of them flagged as {positive}"
-    say(f"Wrote {pieces.n_rows:,} rows to {output}, {flagged}.")
+    say(f"Wrote {format_rows(pieces.n_rows)} to {output}, {flagged}.")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, dropwhile, islice
 
 from skauc.app.tables.codes import may_be_hexadecimal, with_codes_as_text
 from skauc.app.tables.sources import Source
@@ -206,7 +207,7 @@ def _read_header(source: Source) -> _Header:
     """Return the names of the columns, or raise an error that says what is wrong with them."""
     try:
         with source.open() as file:
-            lines = (line for line in file if line.strip())
+            lines = dropwhile(lambda line: not line.strip(), file)
             first = list(islice(lines, _MOST_HEADER_LINES))
             delimiter = _find_delimiter(b"".join(first), _DELIMITERS[source.format])
             # A quoted name may continue in the next line.
@@ -271,7 +272,8 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
             "names. Correct the line, or quote values that contain the delimiter."
         )
     return InvalidDataError(
-        f"{source.name} cannot be read as {source.format}: {str(error).strip()}. Correct the file."
+        f"{source.name} cannot be read as {source.format}: {str(error).strip().rstrip('.')}. "
+        "Correct the file."
     )
 
 
@@ -299,7 +301,9 @@ def _ragged_line(text, delimiter: str) -> tuple[int, int, int] | None:
 
 
 def _not_utf8(source: Source, number: int) -> InvalidDataError:
+    with source.open() as file:
+        is_utf16 = file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
     return InvalidDataError(
         f"Line {number} of {source.name} is not UTF-8 text. Save the file as UTF-8, for instance "
-        "with: iconv -f latin1 -t utf-8"
+        f"with: iconv -f {'utf-16' if is_utf16 else 'latin1'} -t utf-8"
     )

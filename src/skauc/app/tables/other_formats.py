@@ -55,7 +55,8 @@ def _open_parquet(source: Source):
             yield parquet.ParquetFile(file)
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidDataError(
-            f"{source.name} cannot be read as parquet: {str(error).strip()}. Write it again."
+            f"{source.name} cannot be read as parquet: {str(error).strip().rstrip('.')}. "
+            "Write it again."
         ) from error
 
 
@@ -171,7 +172,7 @@ def _open_arff(source: Source):
             yield text
     except arff.ArffException as error:
         raise InvalidDataError(
-            f"{source.name} cannot be read as arff: {error}. Correct the file."
+            f"{source.name} cannot be read as arff: {str(error).rstrip('.')}. Correct the file."
         ) from error
     except UnicodeDecodeError as error:
         raise InvalidDataError(
@@ -216,7 +217,7 @@ def _parse_libsvm(source: Source, lines: list[bytes], first: int) -> tuple:
     except (ValueError, OverflowError) as error:
         number = first + _first_bad_line(lines)
         raise InvalidDataError(
-            f"Line {number} of {source.name} cannot be read as libsvm: {error}. "
+            f"Line {number} of {source.name} cannot be read as libsvm: {str(error).rstrip('.')}. "
             "A line is a label and index:value pairs in rising order."
         ) from error
 
