@@ -319,13 +319,11 @@ def _ranks(word: Any, arrays: Arrays, n_features: int) -> RankScaling:
     checked_array(half_steps, (np.dtype(np.uint8),), knots.shape, what)
     mean = checked_array(arrays["mean"], _DOUBLE, (n_features,), what)
     deviation = checked_array(arrays["deviation"], _DOUBLE, (n_features,), what)
-    require(bool((deviation > 0).all()), what)
+    with np.errstate(over="ignore", divide="ignore"):
+        require(bool((deviation > 0).all() and np.isfinite(1.0 / deviation).all()), what)
     require(int(half_steps.max()) <= 2 * (knots.shape[1] - 1), what)
     _check_rising(knots, half_steps.astype(np.int64))
-    ranks = RankScaling(knots.T, half_steps.T, mean, deviation, word)
-    with np.errstate(over="ignore"):
-        require(bool(np.isfinite(ranks.levels).all()), what)
-    return ranks
+    return RankScaling(knots.T, half_steps.T, mean, deviation, word)
 
 
 def _check_rising(knots: np.ndarray, half_steps: np.ndarray) -> None:
