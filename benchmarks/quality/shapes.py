@@ -88,7 +88,7 @@ def choose(name: str, n_basis: int, X, y) -> dict:
     changes = [{"shapes": shapes} for shapes in SHAPES]
     changes += [{"logarithms": True}] if (X > 0).all() else []
     changes += [{"C": C} for C in (0.3, 3.0, 10.0)]
-    changes += [{"scaling": "normal"}, {"rotate": True}, {"refine": 40}]
+    changes += [{"scaling": None}, {"scaling": "normal"}, {"rotate": True}, {"refine": 40}]
     for change in changes:
         pipeline = make(name, n_basis, {**best, **change})
         score = cross_val_score(pipeline, X, y, cv=folds, scoring="roc_auc").mean()
