@@ -86,7 +86,7 @@ def choose(name: str, n_basis: int, X, y) -> dict:
     best: dict = {}
     highest = -np.inf
     changes = [{"shapes": shapes} for shapes in SHAPES]
-    changes += [{"logarithms": True}] if (X > 0).all() else []
+    changes += [{"logarithms": True, "scaling": None}] if (X >= 1).all() else []
     changes += [{"C": C} for C in (0.3, 3.0, 10.0)]
     changes += [{"scaling": None}, {"scaling": "normal"}, {"rotate": True}, {"refine": 40}]
     for change in changes:
