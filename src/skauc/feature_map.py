@@ -55,8 +55,8 @@ def check_scaling(scaling) -> None:
     is_word = isinstance(scaling, str) and scaling in SCALINGS
     if not (scaling is None or is_word or is_auto(scaling)):
         raise InvalidParameterError(
-            "`scaling` must be 'auto', None, 'rank', 'normal', 'screened', 'bounded', 'clip' or "
-            f"'log'; got {scaling!r}. Use 'normal' for features with heavy tails or different "
+            "`scaling` must be 'auto', None, 'rank', 'normal', 'screened', 'clip' or 'log'; "
+            f"got {scaling!r}. Use 'normal' for features with heavy tails or different "
             "units, None for scaled features."
         )
 

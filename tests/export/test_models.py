@@ -52,7 +52,6 @@ MODELS = {
     "ranks": small(scaling="rank", linear_term=True),
     "axes": small(scaling="normal", rotate=True),
     "screened": small(scaling="screened"),
-    "bounded": small(scaling="bounded"),
     "clip": small(scaling="clip", rotate=True),
     "log": small(scaling="log", linear_term=True),
     "averaged": SparseKernelAUCCV(n_basis=32, scaling="normal", cv=3, random_state=0),

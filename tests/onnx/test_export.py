@@ -79,7 +79,6 @@ MODELS = {
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal", linear_term=True),
     "screened": small(scaling="screened", linear_term=True),
-    "bounded": small(scaling="bounded", rotate=True),
     "clip": small(scaling="clip", rotate=True),
     "log": small(scaling="log", linear_term=True),
     "normal along axes": small(scaling="normal", rotate=True, refine=5, linear_term=True),

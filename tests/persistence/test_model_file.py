@@ -79,7 +79,6 @@ MODELS = {
     "refined ranks": small(20, scaling="rank", refine=True),
     "normal": small(scaling="normal"),
     "screened": small(scaling="screened"),
-    "bounded": small(scaling="bounded"),
     "clip": small(scaling="clip"),
     "log": small(scaling="log"),
     "axes": small(rotate=True, refine=5),

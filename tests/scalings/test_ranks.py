@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm, rankdata
-from skewed_rows import skewed, training
+from skewed_rows import skewed
 
 from skauc import SparseKernelAUC
 from skauc.data.training import TrainingData
-from skauc.scalings import BOUNDED, RankScaling, make_scaling
+from skauc.scalings import RankScaling
 from skauc.scalings.ranks import N_KNOTS
 
 WORDS = pytest.mark.parametrize("word", ["rank", "normal"])
@@ -162,39 +162,3 @@ def test_ranks_do_not_depend_on_the_unit(word, unit):
     images = ranks.transform(unit * X)
     assert_allclose(images, ranks_of(X, word=word).transform(X), atol=1e-5)
     assert_allclose(ranks.inverse(images), unit * X, rtol=1e-5, atol=0.02 * unit)
-
-
-# -- bounds -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_bounded_features_stay_as_they_are_in_the_range_of_the_training_rows(dtype):
-    X = skewed().astype(dtype)
-    X = np.column_stack((X, np.full(len(X), 7.0, dtype), 1e6 * X[:, 0] - 1e9))
-    weights = np.ones(len(X))
-    X[0, 0], weights[0] = 1e9, 0.0  # rows without weight do not count
-    scaling = make_scaling(BOUNDED, training(X, X[:, 2] > 0, weights))
-    least, greatest = X[1:].min(axis=0), X[1:].max(axis=0)
-    found = scaling.transform(X)
-    assert found.dtype == dtype
-    assert_allclose(found, np.clip(X, least, greatest), rtol=1e-6 if dtype == np.float32 else 1e-12)
-    for far, end in ((-1e30, least), (1e30, greatest)):
-        assert_allclose(scaling.transform(np.full((1, X.shape[1]), far, dtype))[0], end, rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "values", [(-1.7e308, 0.0, 1.7e308), (0.0, 1e308, np.finfo(float).max), (-2.0, 1.0, 1.7e308)]
-)
-def test_bounds_of_the_largest_numbers_are_finite(values):
-    X = np.array(values)[:, None]
-    images = make_scaling(BOUNDED, training(X, X[:, 0] > 0)).transform(X)
-    assert np.isfinite(images).all()
-    assert (images[1:] >= images[:-1]).all()
-    assert images[-1] > images[0]
-
-
-def test_bounds_that_are_too_close_for_their_reciprocal_are_one():
-    X = np.array([[0.0], [5e-324], [1e-310]])
-    scaling = make_scaling(BOUNDED, training(X, X[:, 0] > 0))
-    assert np.isfinite(scaling.deviation).all()
-    assert len(np.unique(scaling.transform(X))) == 1

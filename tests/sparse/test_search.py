@@ -186,7 +186,7 @@ def test_progress_has_a_total_what_is_tried_and_the_best_auc():
     gamma = format(model.cv_results_["param_gamma"][0], ".3g")
     assert f"usual: scaling='normal', gamma={gamma}, C=10.0, linear term, refine=10" in tried
     assert f"C: scaling='normal', gamma={gamma}, C=1.0, linear term, refine=10" in tried
-    assert "structure: scaling='bounded'" in tried
+    assert "structure: scaling='rank'" in tried
     assert progress[-1].trying == "refit to all rows"
     assert not hasattr(model, "search_progress_")
 
@@ -437,10 +437,10 @@ def test_a_thorough_search_averages_all_shapes_and_draws_the_folds_four_times(n_
 @pytest.mark.parametrize(
     ("parameters", "n_rows", "expected"),
     [
-        ({}, 60, {(True, "normal"), (True, "bounded"), (False, "rank")}),
-        ({}, 700, {(True, "normal"), (True, "bounded")}),
+        ({}, 60, {(True, "normal"), (False, "rank")}),
+        ({}, 700, {(True, "normal")}),
         ({"scaling": "clip"}, 60, {(True, "clip"), (False, "clip")}),
-        ({"linear_term": False}, 60, {(False, "normal"), (False, "bounded")}),
+        ({"linear_term": False}, 60, {(False, "normal")}),
     ],
 )
 def test_models_without_a_linear_term_have_ranks_and_are_tried_on_few_rows(
@@ -453,13 +453,20 @@ def test_models_without_a_linear_term_have_ranks_and_are_tried_on_few_rows(
     assert set(pairs) == expected
 
 
-@pytest.mark.parametrize(("n_rows", "scalings"), [(60, {"normal", "bounded"}), (700, {"normal"})])
-def test_other_scalings_are_not_tried_beside_averages_of_shapes(n_rows, scalings):
+@pytest.mark.parametrize(
+    ("parameters", "n_rows", "expected"),
+    [
+        ({}, 60, {(False, "normal"), (True, "clip")}),
+        ({}, 700, {(False, "normal"), (True, "normal")}),
+        ({"scaling": "rank"}, 60, {(False, "rank"), (True, "rank")}),
+    ],
+)
+def test_axes_have_another_scaling_on_few_rows(parameters, n_rows, expected):
     data = make_moons(n_rows, noise=0.3, random_state=0)
     small = {"n_basis": 4, "cv": 2, "Cs": [1.0], "linear_term": True, "random_state": 0}
-    results = SparseKernelAUCCV(**small).fit(*data).cv_results_
-    assert set(results["param_scaling"]) == scalings
-    assert set(results["param_rotate"]) == {False, True}
+    results = SparseKernelAUCCV(**small, **parameters).fit(*data).cv_results_
+    pairs = zip(results["param_rotate"], results["param_scaling"], strict=True)
+    assert set(pairs) == expected
 
 
 @pytest.mark.parametrize(("gammas", "expected"), [(None, [0.5, 1.5]), ([2.0, 4.0], [2.0])])

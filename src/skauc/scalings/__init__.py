@@ -13,12 +13,11 @@ from typing import TypeAlias
 
 from skauc.data.training import TrainingData
 from skauc.scalings.formulas import CLIP_LIMIT, FARTHEST, ClipScaling, LogScaling
-from skauc.scalings.ranks import RankScaling, bounded
+from skauc.scalings.ranks import RankScaling
 from skauc.scalings.relevance import screened
 from skauc.scalings.rows import as_doubles, deciding_rows
 
 __all__ = [
-    "BOUNDED",
     "CLIP_LIMIT",
     "FARTHEST",
     "SCALINGS",
@@ -36,14 +35,11 @@ Scaling: TypeAlias = RankScaling | ClipScaling | LogScaling
 
 # The scaling that gives a smaller weight to features that seem irrelevant.
 SCREENED = "screened"
-# The scaling that leaves features as they are, within the range of the training rows.
-BOUNDED = "bounded"
 
 _MAKERS: dict[str, Callable[[TrainingData], Scaling]] = {
     "rank": partial(RankScaling.of, word="rank"),
     "normal": partial(RankScaling.of, word="normal"),
     SCREENED: screened,
-    BOUNDED: bounded,
     "clip": ClipScaling.of,
     "log": LogScaling.of,
 }

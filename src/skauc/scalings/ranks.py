@@ -1,4 +1,4 @@
-"""Piecewise linear maps of each feature: ranks, normal scores, and values within bounds."""
+"""Piecewise linear maps of each feature: ranks and normal scores."""
 
 from __future__ import annotations
 
@@ -66,11 +66,8 @@ class RankScaling:
 
     @cached_property
     def levels(self) -> np.ndarray:
-        """The images of the knots. Those of the largest numbers could overflow by rounding."""
-        largest = np.finfo(np.float64).max
-        with quiet_overflow():
-            levels = (self.images[self.half_steps] - self.mean) / self.deviation
-        return levels.clip(-largest, largest)
+        """The images of the knots."""
+        return (self.images[self.half_steps] - self.mean) / self.deviation
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in the dtype of the rows."""
@@ -79,23 +76,6 @@ class RankScaling:
     def inverse(self, images: np.ndarray) -> np.ndarray:
         """Return values that have these images, clipped to the range of the knots."""
         return _interpolate(np.asarray(images, dtype=np.float64), self.levels, self.knots)
-
-
-def bounded(data: TrainingData) -> RankScaling:
-    """Return maps that change nothing between the least and the greatest value of each feature.
-
-    They are ranks between two knots, with the mean and deviation that give the values back.
-    """
-    X, weights = as_doubles(deciding_rows(data))
-    X = X[weights > 0]
-    knots = np.array([X.min(axis=0), X.max(axis=0)])
-    with quiet_overflow():
-        width = np.minimum(knots[1] - knots[0], np.finfo(np.float64).max)
-    varies = width >= np.finfo(np.float64).tiny  # so that 1 / width is finite
-    knots[1] = np.where(varies, knots[1], knots[0])
-    half_steps = np.array([np.zeros(len(width)), np.where(varies, 2, 0)], dtype=np.uint8)
-    width = np.where(varies, width, 1.0)
-    return RankScaling(knots, half_steps, mean=-knots[0] / width, deviation=1.0 / width)
 
 
 def _shares(n_knots: int) -> np.ndarray:

@@ -65,7 +65,7 @@ class SparseKernelAUC(PathClassifier):
         Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. "auto" adds
         it to RBF kernels. If there are more than 256 features, the linear part lies in the span of
         their 256 leading principal axes.
-    scaling : {"auto", None, "rank", "normal", "screened", "bounded", "clip", "log"}, default="auto"
+    scaling : {"auto", None, "rank", "normal", "screened", "clip", "log"}, default="auto"
         Replace every dense feature by its rank among the training rows ("rank"), by the normal
         quantile of this rank ("normal"), which keeps more of the tails, by its distance from the
         median in interquartile ranges, bent smoothly so that it stays below 3 ("clip"), or by its
@@ -74,9 +74,9 @@ class SparseKernelAUC(PathClassifier):
         "screened" is "normal", with a smaller weight for features that seem unrelated to the labels
         on their own. All of them together count less than a third of the others, so that many
         irrelevant features do not hide a few relevant ones. It needs about 500 rows of each class.
-        "bounded" moves values outside of the range of the training rows to its ends. None takes
-        features as they are. "auto" is "normal" for an RBF kernel on dense rows, if the rarer class
-        has fewer than 1,000 rows (by weight) and ``gamma`` is "scale" or "auto"; otherwise None.
+        None takes features as they are. "auto" is "normal" for an RBF kernel on dense rows, if the
+        rarer class has fewer than 1,000 rows (by weight) and ``gamma`` is "scale" or "auto";
+        otherwise None.
     rotate : bool, default=False
         Rotate the scaled, dense features to their principal axes, so that `refine` learns one
         length scale per axis instead of one per feature.

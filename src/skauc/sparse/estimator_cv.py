@@ -78,15 +78,14 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`; "auto" is True. If the rarer class has fewer than 300 rows, models
         without a linear term are tried, too. For dense rows they use ranks unless ``scaling`` is
         given.
-    scaling : {"auto", None, "rank", "normal", "screened", "bounded", "clip", "log"}, default="auto"
+    scaling : {"auto", None, "rank", "normal", "screened", "clip", "log"}, default="auto"
         As in `SparseKernelAUC`, but "auto" is None for sparse rows. For dense rows it is "screened"
-        if the rarer class has at least 500 rows, and "normal" otherwise. "bounded" is tried, too,
-        unless shapes are averaged (see ``ensemble``) and the rarer class has at least 300 rows.
+        if the rarer class has at least 500 rows, and "normal" otherwise.
     rotate : {"auto"} or bool, default="auto"
         As in `SparseKernelAUC`; "auto" tries both for dense rows with up to ``n_basis`` features,
         so that axes take no more numbers than centres, unless ``refine`` is False. If the rarer
-        class has fewer than 300 rows and ``scaling`` is not given, the axes are those of "bounded"
-        features. Use False if explanations must be exact.
+        class has fewer than 300 rows and ``scaling`` is not given, the axes are those of features
+        with the scaling "clip". Use False if explanations must be exact.
     shapes : {"auto", "round", "local", "ridge", "additive"}, default="auto"
         As in `SparseKernelAUC`; "auto" tries "local" and "ridge" for dense rows with up to 256
         features, unless they are averaged (see ``ensemble``). "local" needs 200 rows of each class,

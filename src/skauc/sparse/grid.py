@@ -15,7 +15,7 @@ from skauc.engines import ENGINES
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling, scale
 from skauc.kernels import check_gamma, resolve_gammas
-from skauc.scalings import BOUNDED, SCREENED
+from skauc.scalings import SCREENED
 from skauc.sparse.budget import affordable
 from skauc.sparse.decision import SIZES
 from skauc.sparse.parameters import SHAPES, Parameters, as_selection, n_steps
@@ -43,7 +43,6 @@ class Effort:
     """How much a search tries.
 
     ``changes`` tells whether other structures than the usual one are tried, or averaged with it.
-    ``scalings`` are tried beside the usual one unless shapes are averaged on many rows.
     ``rotations`` are the values of `rotate`. Models with centres of the shapes ``averaged`` are
     averaged, or ``averaged_if_few`` if the rarer class has few rows. ``n_kept`` settings of a round
     go on to all folds. Below ``redrawn_below`` rows the folds are drawn ``n_drawings`` times:
@@ -52,7 +51,6 @@ class Effort:
     """
 
     changes: bool = True
-    scalings: tuple[str, ...] = (BOUNDED,)
     rotations: tuple[bool, ...] = (False, True)
     averaged: tuple[str, ...] = ("round", "local", "additive")
     averaged_if_few: tuple[str, ...] = ("round", "additive")
@@ -74,9 +72,7 @@ LADDER = (0.004, 0.02, 0.1, 0.5, 2.5, 12.5, 62.5, 312.5, 1562.5, 7812.5)
 # more folds, averages of more models and more rows do not (docs/results/development.md).
 _ALL_SHAPES = ("round", "local", "additive", "ridge")
 EFFORTS = {
-    "quick": Effort(
-        changes=False, scalings=(), rotations=(False,), n_kept=1, n_folds=3, n_drawings=1
-    ),
+    "quick": Effort(changes=False, rotations=(False,), n_kept=1, n_folds=3, n_drawings=1),
     "default": Effort(),
     "thorough": Effort(
         averaged=_ALL_SHAPES,
@@ -98,6 +94,8 @@ PROBED_SHAPE = "ridge"
 ENOUGH_TO_SCREEN = 500
 # Rows of the rarer class that averages of shapes need.
 ENOUGH_TO_AVERAGE = 20
+# The scaling for principal axes with few rows. It keeps distances, and rows far away stay near.
+ROTATED_SCALING = "clip"
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 256
 # Multiples of gamma="scale" that are tried, and those without a linear term.
@@ -147,15 +145,12 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
     effort = EFFORTS[search.effort]
     C, ladder = _first_and_other_cs(search)
     averaged = _averaged_shapes(search, effort, rows)
-    scalings = _scalings(search.scaling, effort, rows, are_averaged=bool(averaged))
-    gammas = {
-        scaling: _resolved_gammas(search.gammas, USUAL_GAMMAS, scale(scaling, rows)[1])
-        for scaling in scalings
-    }
+    scaling = _usual_scaling(search, rows)
+    gammas = _gammas_of(search, scaling, rows)
     rotations, shapes = _rotations(search, effort, rows), _shapes(search, rows)
     first = Setting(
-        scaling=scalings[0],
-        gamma=gammas[scalings[0]][0],
+        scaling=scaling,
+        gamma=gammas[0],
         linear_term=is_auto(search.linear_term) or bool(search.linear_term),
         refine=n_steps(search.refine, "rbf", shapes[0]),
         C=C,
@@ -166,14 +161,10 @@ def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData)
     changes: list[dict] = []
     if effort.changes:
         changes += [] if base.focus.is_whole else [{"whole_curve": True}]
-        changes += [{"scaling": s, "gamma": gammas[s][0]} for s in scalings[1:]]
-        # On few rows, axes are better with bounded features than with normal scores.
-        is_plain = BOUNDED in gammas and _are_few(rows)
-        along = {"scaling": BOUNDED, "gamma": gammas[BOUNDED][0]} if is_plain else {}
-        changes += [{"rotate": rotate, **along} for rotate in rotations[1:]]
+        changes += [_rotation(search, rows) | {"rotate": rotate} for rotate in rotations[1:]]
         compared = [each for each in shapes[1:] if each not in (PROBED_SHAPE, *averaged)]
         changes += [_shape_change(search, each) for each in compared]
-        changes += [{"gamma": gamma} for gamma in gammas[scalings[0]][1:]]
+        changes += [{"gamma": gamma} for gamma in gammas[1:]]
         changes += _without_linear_term(search, rows)
     probed = [_shape_change(search, each) for each in shapes[1:] if each == PROBED_SHAPE]
     grid = SearchGrid(
@@ -226,19 +217,24 @@ def _are_few(rows: TrainingData) -> bool:
     return is_few(class_counts(rows))
 
 
-def _scalings(scaling, effort: Effort, rows: TrainingData, *, are_averaged: bool) -> tuple:
-    """Return the scalings to try; sparse rows are taken as they are unless told otherwise.
-
-    Other scalings gain nothing beside averages of shapes, except on few rows without noise. They
-    keep distances, which have to be finite.
-    """
-    if not is_auto(scaling):
-        return (scaling,)
+def _usual_scaling(search: SparseKernelAUCCV, rows: TrainingData) -> str | None:
+    """Return the scaling of the usual setting; sparse rows are taken as they are."""
+    if not is_auto(search.scaling):
+        return search.scaling
     if rows.is_sparse:
-        return (None,)
-    usual = SCREENED if min(class_counts(rows)) >= ENOUGH_TO_SCREEN else "normal"
-    is_enough = (are_averaged and not _are_few(rows)) or not _are_finite(rows)
-    return (usual,) if is_enough else (usual, *effort.scalings)
+        return None
+    return SCREENED if min(class_counts(rows)) >= ENOUGH_TO_SCREEN else "normal"
+
+
+def _rotation(search: SparseKernelAUCCV, rows: TrainingData) -> dict[str, Any]:
+    """Return the scaling for principal axes, if it is not the usual one.
+
+    Axes with large variance matter most, so they need distances. With few rows there is no other
+    setting that has them.
+    """
+    if not is_auto(search.scaling) or not _are_few(rows):
+        return {}
+    return {"scaling": ROTATED_SCALING, "gamma": _gammas_of(search, ROTATED_SCALING, rows)[0]}
 
 
 def _rotations(search: SparseKernelAUCCV, effort: Effort, rows: TrainingData) -> tuple[bool, ...]:
@@ -283,6 +279,13 @@ def _averaged_shapes(
     if not is_averaged or not is_free or is_plain or not has_ridges or not are_here(rows):
         return ()
     return effort.averaged_if_few if _are_few(rows) else effort.averaged
+
+
+def _gammas_of(
+    search: SparseKernelAUCCV, scaling: str | None, rows: TrainingData
+) -> list[float | tuple[float, ...]]:
+    """Return the gammas to try with a scaling."""
+    return _resolved_gammas(search.gammas, USUAL_GAMMAS, scale(scaling, rows)[1])
 
 
 def _resolved_gammas(
