@@ -19,6 +19,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.report import make_report_content, render_report
 from skauc.sparse import last_fits
 from skauc.sparse.averaging import N_NEAR, average_of, averaged_path, joined_path, shares
+from skauc.sparse.comparison import FoldComparison
 from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
 from skauc.sparse.parameters import Parameters
@@ -125,7 +126,8 @@ def make_search(usual=SETTING, *, are_few=False):
     positive, weights = np.arange(60) % 2 == 0, np.linspace(0.1, 1, 60)
     rows = TrainingData(np.zeros((60, 1)), positive, weights, np.array([0, 1]))
     folds = [RowFold(np.arange(60), 20 * fold + np.arange(20)) for fold in range(3)]
-    more = {"rows": rows, "are_few": are_few, "folds": folds, "usual": usual, "near": no_others}
+    comparison = FoldComparison(usual, len(folds), 1.0, are_few)
+    more = {"rows": rows, "folds": folds, "comparison": comparison, "near": no_others}
     return Search(**unused, **more, metric=lambda *_: 0.85)
 
 
@@ -148,9 +150,9 @@ def found_on_folds(*aucs):
 def test_another_c_is_better_by_more_than_a_standard_error():
     search = make_search()
     worse, noisy, better = (0.7, 0.7, 0.7), (0.7, 0.8, 0.99), (0.81, 0.82, 0.83)
-    assert search.better_c(SETTING, found_on_folds(worse, noisy)) == []
-    assert search.better_c(SETTING, found_on_folds(worse, better)) == [LADDER[1]]
-    assert search.better_c(SETTING, found_on_folds()) == []
+    assert search.comparison.better_c(SETTING, found_on_folds(worse, noisy)) == []
+    assert search.comparison.better_c(SETTING, found_on_folds(worse, better)) == [LADDER[1]]
+    assert search.comparison.better_c(SETTING, found_on_folds()) == []
 
 
 def test_cs_that_were_not_tried_on_all_folds_do_not_count():
@@ -272,7 +274,7 @@ def test_probabilities_are_calibrated_on_the_average(averaged):
 
 def test_a_clearly_better_c_of_many_rows_is_that_of_the_last_coefficients(monkeypatch):
     rows, labels = make_classification(640, 5, flip_y=0.3, class_sep=0.5, random_state=2)
-    monkeypatch.setattr(Search, "better_c", lambda search, setting, scores: [2.5])
+    monkeypatch.setattr(FoldComparison, "better_c", lambda comparison, setting, scores: [2.5])
     small = {"n_basis": 4, "cv": 2, "shapes": "round", "scaling": None, "random_state": 0}
     model = SparseKernelAUCCV(**small).fit(rows, labels)
     alone = SparseKernelAUC(**model.best_params_, random_state=0).fit(rows, labels)
@@ -334,7 +336,7 @@ def test_thresholds_of_other_cs_are_their_own():
 def test_one_fold_cannot_tell_which_c_is_better():
     scores = found_on_folds((0.7,) * 3, (0.9,) * 3)
     del scores.by_setting[SETTING][1], scores.by_setting[SETTING][2]
-    assert make_search().better_c(SETTING, scores) == []
+    assert make_search().comparison.better_c(SETTING, scores) == []
 
 
 def test_an_average_can_be_left_out():

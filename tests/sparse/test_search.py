@@ -10,12 +10,12 @@ from sklearn.datasets import make_classification, make_moons
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
 from skauc.exceptions import InvalidParameterError
+from skauc.sparse.comparison import FoldComparison
 from skauc.sparse.decision import best_size, make_decision, smallest
-from skauc.sparse.folds import RowFold
 from skauc.sparse.grid import LADDER
 from skauc.sparse.scores import Scores, corrected_mean
 from skauc.sparse.scoring import Tested as Found
-from skauc.sparse.scoring import no_others, score_job
+from skauc.sparse.scoring import score_job
 from skauc.sparse.search import Search, threads_pay
 from skauc.sparse.settings import SearchGrid, Setting
 
@@ -86,12 +86,9 @@ def test_scores_are_values():
     assert Scores({}).best_so_far() is None
 
 
-def make_search(usual, n_folds=2, n_repeats=1, are_few=True):
-    """A search with folds of one row each, every one of them ``n_repeats`` times."""
-    unused = dict.fromkeys(("base", "rows", "seed", "n_jobs", "n_kept", "metric", "watch"))
-    folds = [RowFold(None, np.array([row])) for row in range(n_folds)] * n_repeats
-    known = {"folds": folds, "usual": usual, "are_few": are_few, "near": no_others}
-    return Search(**unused, **known, expect=None)
+def make_comparison(usual, n_folds=2, n_repeats=1, are_few=True):
+    """A comparison on distinct folds, every one of them ``n_repeats`` times."""
+    return FoldComparison(usual, n_folds * n_repeats, n_repeats, are_few)
 
 
 def on_folds(aucs):
@@ -111,9 +108,9 @@ def test_another_setting_must_be_better_by_a_standard_error(aucs, is_better):
     other = replace(usual, scaling=None)
     luckiest_size = usual.of_size(4)
     scores = on_folds({usual: (0.9, 0.9), luckiest_size: (1.0, 1.0), other: aucs})
-    search = make_search(usual)
-    assert search.best(scores) == (other if is_better else usual)
-    decision = make_decision(search, scores, "best")
+    comparison = make_comparison(usual)
+    assert comparison.best(scores) == (other if is_better else usual)
+    decision = make_decision(comparison, scores, "best")
     chosen, score = decision.setting, decision.score
     assert chosen == (other if is_better else usual)
     # Only a choice among settings is optimistic: the best of each fold has an AUC of 1 here.
@@ -128,27 +125,27 @@ def test_another_kind_of_model_must_be_better_by_two_standard_errors(change, auc
     usual = Setting("normal", 1.0, True, 0, "auto", 8)
     other = replace(usual, **change)
     scores = on_folds({usual: (0.9, 0.9), other: aucs})
-    assert make_search(usual).best(scores) == (other if is_better else usual)
+    assert make_comparison(usual).best(scores) == (other if is_better else usual)
 
 
 def test_of_two_better_settings_the_less_noisy_one_is_chosen():
     usual = Setting("normal", 1.0, True, 0, "auto", 8)
     steady, noisy = replace(usual, scaling=None), replace(usual, gamma=2.0)
     scores = on_folds({usual: (0.9, 0.9), steady: (0.92, 0.92), noisy: (0.9, 0.96)})
-    assert make_search(usual).best(scores) == steady
+    assert make_comparison(usual).best(scores) == steady
 
 
 def test_a_setting_on_fewer_folds_is_not_chosen():
     usual = Setting("normal", 1.0, False, 0, "auto", 8)
     scores = on_folds({usual: (0.9, 0.9), replace(usual, scaling=None): (1.0,)})
-    assert make_search(usual).best(scores) == usual
+    assert make_comparison(usual).best(scores) == usual
 
 
 def test_the_c_of_a_setting_is_the_geometric_mean_of_the_estimates():
     usual = Setting("normal", 1.0, False, 0, "auto", 8)
     found = {fold: Found(0.5, np.zeros(3), C) for fold, C in enumerate((0.1, 10.0))}
     scores = Scores({usual: found})
-    assert make_search(usual).estimated_c(usual, scores) == pytest.approx(1.0)
+    assert make_comparison(usual).estimated_c(usual, scores) == pytest.approx(1.0)
 
 
 class Watcher:
@@ -247,7 +244,7 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
     beyond_noise = {4: [0.896, 0.896, 0.896], 8: best}
     beyond_the_loss = {4: [0.88, 0.9, 0.9], 8: best}
     for by_size, expected in ((within_noise, 4), (beyond_noise, 8), (beyond_the_loss, 8)):
-        assert smallest(make_search(of_size(8), 3), make_scores(by_size)).n_basis == expected
+        assert smallest(make_comparison(of_size(8), 3), make_scores(by_size)).n_basis == expected
 
 
 @pytest.mark.parametrize(
@@ -257,39 +254,39 @@ def test_small_loses_no_more_than_noise_and_no_more_than_a_twentieth_of_the_loss
 def test_the_best_size_is_the_usual_one_if_it_loses_little(largest, expected):
     """The usual size loses more than noise twice, next to nothing, and a seventh of the loss."""
     scores = make_scores({4: [0.95] * 2, 8: [0.85] * 2, 11: [0.95] * 2, 16: largest})
-    search = make_search(of_size(8))
-    assert best_size(search, scores).n_basis == expected
-    assert best_size(search, make_scores({4: [0.8] * 2, 8: [0.7] * 2})).n_basis == 8
+    comparison = make_comparison(of_size(8))
+    assert best_size(comparison, scores).n_basis == expected
+    assert best_size(comparison, make_scores({4: [0.8] * 2, 8: [0.7] * 2})).n_basis == 8
 
 
 @pytest.mark.parametrize(("largest", "expected"), [((0.9, 0.9), 16), ((0.7, 0.9), 8)])
 def test_with_many_rows_the_largest_size_needs_the_first_folds_only(largest, expected):
     scores = make_scores({4: [0.7] * 5, 8: [0.8, 0.8, 0.7, 0.7, 0.7], 16: largest})
-    search = make_search(of_size(8), 5, are_few=False)
-    decision = make_decision(search, scores, "best")
+    comparison = make_comparison(of_size(8), 5, are_few=False)
+    decision = make_decision(comparison, scores, "best")
     assert decision.setting.n_basis == expected
-    assert make_decision(search, scores, "small").setting.n_basis == expected
+    assert make_decision(comparison, scores, "small").setting.n_basis == expected
     # The first folds are easier by 0.06.
     assert decision.score == pytest.approx(0.84 if expected == 16 else 0.74)
-    with_all_folds = make_search(of_size(8), 5)
+    with_all_folds = make_comparison(of_size(8), 5)
     assert make_decision(with_all_folds, scores, "best").setting.n_basis == 8
 
 
 def test_means_over_some_folds_are_made_comparable():
     usual = of_size(8)
-    search, scores = make_search(usual, 4), make_scores({8: [0.8, 0.8, 0.9, 0.9]})
+    comparison, scores = make_comparison(usual, 4), make_scores({8: [0.8, 0.8, 0.9, 0.9]})
     # The other folds have half of the loss.
-    assert search.level(0.9, [0, 1], scores) == pytest.approx(0.9 + 0.1 * 0.05 / 0.2)
-    assert search.level(1.0, [0, 1], scores) == 1.0
-    assert search.level(0.9, [2, 3], scores) == pytest.approx(0.85)
-    assert search.level(0.9, range(4), scores) == 0.9
+    assert comparison.level(0.9, [0, 1], scores) == pytest.approx(0.9 + 0.1 * 0.05 / 0.2)
+    assert comparison.level(1.0, [0, 1], scores) == 1.0
+    assert comparison.level(0.9, [2, 3], scores) == pytest.approx(0.85)
+    assert comparison.level(0.9, range(4), scores) == 0.9
     # Folds that the usual setting does not know tell nothing.
-    assert search.level(0.9, [0, 5], scores) == 0.9
+    assert comparison.level(0.9, [0, 5], scores) == 0.9
     # Metrics beyond 1 are shifted, and a mean that was positive stays so.
     above = make_scores({8: [1.0, 1.0, 1.2, 1.2]})
-    assert search.level(1.1, [0, 1], above) == pytest.approx(1.2)
-    assert search.level(0.0, [2, 3], scores) == 0.0
-    assert search.level(-0.4, [2, 3], scores) == pytest.approx(-0.45)
+    assert comparison.level(1.1, [0, 1], above) == pytest.approx(1.2)
+    assert comparison.level(0.0, [2, 3], scores) == 0.0
+    assert comparison.level(-0.4, [2, 3], scores) == pytest.approx(-0.45)
 
 
 def test_a_metric_above_one_ends_the_search():
@@ -308,13 +305,13 @@ def test_sizes_that_some_folds_do_not_know_do_not_compete():
     small, large = other.of_size(4), other.of_size(6)
     scores.by_setting[small] = {fold: scores.by_setting[other][fold] for fold in (0, 1, 3)}
     scores.by_setting[large] = {fold: scores.by_setting[other][fold] for fold in (0, 1)}
-    search = make_search(usual, 4, are_few=False)
-    assert make_decision(search, scores, "small").setting == small
+    comparison = make_comparison(usual, 4, are_few=False)
+    assert make_decision(comparison, scores, "small").setting == small
 
 
 def test_folds_that_are_drawn_again_add_nothing_to_the_standard_error():
     values = np.array([0.1, 0.2, 0.4])
-    once, twice = (make_search(None, 3, n_repeats) for n_repeats in (1, 2))
+    once, twice = (make_comparison(None, 3, n_repeats) for n_repeats in (1, 2))
     assert once.standard_error(values) == pytest.approx(values.std(ddof=1) / np.sqrt(3))
     # The first folds are distinct ones.
     assert twice.standard_error(values) == once.standard_error(values)

@@ -85,7 +85,7 @@ def average_of(
         return None
     own = search.metric_by_fold(factors, scores)
     # With the usual structure only C was chosen.
-    is_usual = chosen.has_structure_of(search.usual)
+    is_usual = chosen.has_structure_of(search.comparison.usual)
     settings = {} if is_usual else scores.on_folds_of(chosen)
     competing = [*by_fold.values(), *scores.by_c(chosen).values(), *settings.values()]
     folds = scores.by_setting[chosen]
@@ -93,19 +93,19 @@ def average_of(
     return Average(
         factors,
         weights={setting: weights[setting] / total for setting in factors},
-        mean=search.level(float(own.mean()), folds, on_all),
-        corrected=search.level(corrected_mean(competing, own), folds, on_all),
+        mean=search.comparison.level(float(own.mean()), folds, on_all),
+        corrected=search.comparison.level(corrected_mean(competing, own), folds, on_all),
     )
 
 
 def _factors_of_cs(search: Search, setting: Setting, scores: Scores) -> dict[float | None, float]:
     """Return the factors of the Cs with the centres of a setting; None is the C of the fit."""
-    if search.are_few:
+    if search.comparison.are_few:
         weights = fading_weights(scores.by_c(setting))
         parts: dict[float, Factors] = {C: {setting: {C: 1.0}} for C in weights}
         factors = shares(search, parts, weights, scores)
     else:
-        factors = dict.fromkeys(search.better_c(setting, scores), 1.0)
+        factors = dict.fromkeys(search.comparison.better_c(setting, scores), 1.0)
     # The C of the fit itself needs no other coefficients.
     found: dict[float | None, float] = {None: 1.0}
     if not set(factors) <= {setting.C}:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from skauc.sparse.comparison import FoldComparison
 from skauc.sparse.scores import Scores, corrected_mean
-from skauc.sparse.search import Search, n_centres
-from skauc.sparse.settings import Setting
+from skauc.sparse.settings import Setting, n_centres
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,43 +22,43 @@ class Decision:
     sizes: dict[str, dict]
 
 
-def make_decision(search: Search, scores: Scores, size: str) -> Decision:
+def make_decision(comparison: FoldComparison, scores: Scores, size: str) -> Decision:
     """Return what was decided on the scores so far."""
-    tried = search.sizes(scores)
-    choices = {name: choice(search, tried) for name, choice in _CHOICES.items()}
+    tried = comparison.sizes(scores)
+    choices = {name: choice(comparison, tried) for name, choice in _CHOICES.items()}
     chosen = choices[size]
-    is_usual = chosen.of_size(search.usual.n_basis) == search.usual
+    is_usual = chosen.of_size(comparison.usual.n_basis) == comparison.usual
     competing = [] if is_usual else list(scores.on_folds_of(chosen).values())
     sizes = {
         name: {
             "params": setting.parameters(),
-            "mean_test_score": search.mean(setting, scores),
+            "mean_test_score": comparison.mean(setting, scores),
         }
         for name, setting in choices.items()
     }
     corrected = corrected_mean(competing, scores.metric(chosen))
-    return Decision(chosen, search.level(corrected, scores.by_setting[chosen], scores), sizes)
+    return Decision(chosen, comparison.level(corrected, scores.by_setting[chosen], scores), sizes)
 
 
-def best_size(search: Search, scores: Scores) -> Setting:
+def best_size(comparison: FoldComparison, scores: Scores) -> Setting:
     """Return the setting of the usual size, or the largest one if the usual one loses more.
 
     The best of many sizes would be a matter of luck.
     """
     largest = max(scores.by_setting, key=n_centres)
-    usual = next((s for s in scores.by_setting if s.n_basis == search.usual.n_basis), largest)
-    return usual if search.loses_little(usual, largest, scores) else largest
+    usual = next((s for s in scores.by_setting if s.n_basis == comparison.usual.n_basis), largest)
+    return usual if comparison.loses_little(usual, largest, scores) else largest
 
 
-def smallest(search: Search, scores: Scores) -> Setting:
+def smallest(comparison: FoldComparison, scores: Scores) -> Setting:
     """Return the smallest setting that loses little to the best size."""
-    best = best_size(search, scores)
-    good = [s for s in scores.by_setting if search.loses_little(s, best, scores)]
+    best = best_size(comparison, scores)
+    good = [s for s in scores.by_setting if comparison.loses_little(s, best, scores)]
     return min(good, key=n_centres)
 
 
 # What the parameter ``size`` means.
-_CHOICES: dict[str, Callable[[Search, Scores], Setting]] = {
+_CHOICES: dict[str, Callable[[FoldComparison, Scores], Setting]] = {
     "best": best_size,
     "small": smallest,
 }

@@ -20,9 +20,10 @@ from skauc.data.training import TrainingData
 from skauc.engines import is_on_cluster, read_training
 from skauc.exceptions import FitInterruptedError
 from skauc.sparse.averaging import N_NEAR, Average, average_of
+from skauc.sparse.comparison import FoldComparison
 from skauc.sparse.decision import Decision, make_decision
 from skauc.sparse.estimator import SparseKernelAUC
-from skauc.sparse.folds import make_folds
+from skauc.sparse.folds import make_folds, tests_per_row
 from skauc.sparse.grid import EFFORTS, are_here, check_search, search_grid
 from skauc.sparse.last_fits import LastFit, LastFits
 from skauc.sparse.parameters import Parameters, as_selection
@@ -323,17 +324,17 @@ class SparseKernelAUCCV(PathClassifier):
             folds = make_folds(rows, self.cv, groups, effort.n_folds, n_repeats, seed)
             grid = search_grid(self, base, rows)
             self._warn_if_unscaled(grid, rows)
+            usual, n_tests = grid.for_comparison().settings[0], tests_per_row(folds)
             log = SearchLog(self)
             search = Search(
                 base=base,
                 rows=rows,
-                are_few=is_few(counts),
                 folds=folds,
+                comparison=FoldComparison(usual, len(folds), n_tests, is_few(counts)),
                 seed=seed,
                 n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
                 n_kept=effort.n_kept,
                 metric=make_metric(self.scoring, base),
-                usual=grid.for_comparison().settings[0],
                 near=partial(grid.around, n_near=N_NEAR),
                 watch=log.record,
                 expect=log.expect,
@@ -343,7 +344,7 @@ class SparseKernelAUCCV(PathClassifier):
             log.begin(expected_jobs(search, grid), report)
             try:
                 scores = try_all_centres(search, grid, run_search(search, grid))
-                decision = make_decision(search, scores, self.size)
+                decision = make_decision(search.comparison, scores, self.size)
                 chosen, average = decision.setting, None
                 if self.ensemble and self.size == "best" and are_here(rows):
                     others, scores = try_shapes(search, grid, chosen, scores)
@@ -352,7 +353,7 @@ class SparseKernelAUCCV(PathClassifier):
                 if log.scores.best_so_far() is None:
                     raise
                 log.hurry(LAST_SECONDS)
-                decision = make_decision(search, log.scores, self.size)
+                decision = make_decision(search.comparison, log.scores, self.size)
                 fits = self._last_fits(search, search.few_rows(), log, hurries=True)
                 path = self._refit(search, decision, None, fits)
                 raise FitInterruptedError(path) from interrupt
@@ -465,7 +466,7 @@ class SparseKernelAUCCV(PathClassifier):
             self.size_choices_ = {**decision.sizes, "best": best}
         elif last.setting != decision.setting:
             # Of several models that were to be averaged, another one is used alone.
-            self.best_score_ = search.mean(last.setting, log.scores)
+            self.best_score_ = search.comparison.mean(last.setting, log.scores)
         self._keep(last, search, log)
         if last.interrupt is not None:
             raise FitInterruptedError(last.path) from last.interrupt

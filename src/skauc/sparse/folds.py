@@ -110,7 +110,7 @@ class HashFold:
 Fold = RowFold | HashFold
 
 
-def n_repeats(folds: Sequence[Fold]) -> float:
+def tests_per_row(folds: Sequence[Fold]) -> float:
     """Return how often rows are tested, on average over those that are tested at all."""
     tested = [fold.test for fold in folds if isinstance(fold, RowFold)]
     if not tested:  # folds by hash are disjoint

@@ -170,13 +170,13 @@ class LastFits:
         changes: dict[str, Any] = {}
         if not n_steps:
             return changes
-        C = search.estimated_c(setting, self.log.scores)
+        C = search.comparison.estimated_c(setting, self.log.scores)
         if selection.n_rows == "auto" and search.rows.n_rows > MOST_REFINED_ROWS:
             changes["selection"] = replace(selection, n_rows=self.n_rows)
             n_steps *= TIMES_STEPS
             if setting.C == "auto":
                 changes["C"] = float(f"{C:.2g}")
-        if C >= CLEAR_C and setting.shapes == "round" and not search.are_few:
+        if C >= CLEAR_C and setting.shapes == "round" and not search.comparison.are_few:
             n_steps *= CLEAR_TIMES_STEPS
         if self.takes_more_steps and n_steps > setting.refine:
             changes["refine"] = n_steps

@@ -14,13 +14,8 @@ In each round all settings are scored on the first folds, and the best of them o
 unless they are behind. The last two rounds end with the first folds unless the rarer class has few
 rows. A fit scores all sizes on its path, and the Cs next to its own with its centres, which costs
 little. Fits with another C are made where one of these is better. A larger C is tried in any case,
-because rules without noise need centres that were chosen for a large one.
-
-Another setting than the usual one is chosen if its mean is better by more than one standard error
-of the difference, fold by fold: of many settings that are equally good, the best one is only the
-luckiest. Settings without a linear term, and ridges, must be better by two standard errors: they
-are much better on data with little noise, and much worse elsewhere. The setting with the largest
-lead is chosen, after these standard errors are subtracted.
+because rules without noise need centres that were chosen for a large one. Which setting is chosen
+is decided by the rules of `skauc.sparse.comparison`.
 """
 
 from __future__ import annotations
@@ -37,19 +32,14 @@ from sklearn.utils import check_random_state
 from skauc.data.sampling import class_weights
 from skauc.data.training import TrainingData
 from skauc.feature_map import FeatureMap
-from skauc.sparse.folds import Fold, RowFold, n_repeats
+from skauc.sparse.comparison import FIRST_FOLDS, FoldComparison
+from skauc.sparse.folds import Fold, RowFold
 from skauc.sparse.parameters import Parameters
 from skauc.sparse.scores import NO_SCORES, Scores, best_mean, fading_weights
 from skauc.sparse.scoring import SMALLEST_BASIS, Job, Metric, Tested, score_job
-from skauc.sparse.settings import Factors, SearchGrid, Setting
+from skauc.sparse.settings import Factors, SearchGrid, Setting, n_centres
 from skauc.sparse.tasks import Cancellation, running
-from skauc.support import cached_property
 
-# Folds on which all settings of a round are scored, at least.
-FIRST_FOLDS = 2
-# Standard errors by which a setting must be better than the usual one; more for another kind of
-# model (docs/results/development.md).
-MARGIN, OTHER_MARGIN = 1.0, 2.0
 # Structures that are good on few tables and take long are tried with this part of the centres
 # first.
 PROBED_PART = 4
@@ -60,8 +50,6 @@ MOST_ROWS = 40_000
 # Numbers from which on threads pay, if rows have their features and this many columns of centres.
 # Fits to fewer are short calls that wait for Python's lock.
 _LEAST_THREADED, _COLUMNS = 30_000, 64
-# A size that loses no more than this part of 1 - AUC to another one is as good.
-SMALL_LOSS = 0.05
 # A still larger C is tried if the last one gained this part of 1 - AUC.
 CLEAR_GAIN = 0.01
 
@@ -70,23 +58,20 @@ CLEAR_GAIN = 0.01
 class Search:
     """The rows and folds that settings are scored on, and how.
 
-    ``are_few`` tells whether the rarer class has few rows. Of the settings of a round, ``n_kept``
-    are tried on all folds. ``usual`` is the setting that is kept unless another one is better; it
-    has the size at which settings are compared. ``near`` returns the Cs that fits try beside their
-    own. ``watch(stage, job, scores)`` is called after every job, ``expect(stage, n_jobs)`` before
-    the jobs of a stage. After ``deadline``, a time of `time.monotonic`, no job begins except the
-    first.
+    ``comparison`` has the rules by which settings are compared. Of those of a round, ``n_kept`` are
+    tried on all folds. ``near`` returns the Cs that fits try beside their own. ``watch(stage, job,
+    scores)`` is called after every job, ``expect(stage, n_jobs)`` before the jobs of a stage. After
+    ``deadline``, a time of `time.monotonic`, no job begins except the first.
     """
 
     base: Parameters
     rows: TrainingData
-    are_few: bool
     folds: Sequence[Fold]
+    comparison: FoldComparison
     seed: int
     n_jobs: int | None
     n_kept: int
     metric: Metric
-    usual: Setting
     near: Callable[[float], Collection[float]]
     watch: Callable[[str, Job, Scores], None]
     expect: Callable[[str, int], None]
@@ -94,110 +79,6 @@ class Search:
     _parts: dict[int, tuple[TrainingData, Fold]] = field(default_factory=dict)
     _maps: dict[int, dict[str, FeatureMap]] = field(default_factory=dict)
     _cancellation: Cancellation = field(default_factory=Cancellation)
-
-    @property
-    def n_first(self) -> int:
-        """Number of folds that decide what is tried further: a third of them, at least two."""
-        return min(max(FIRST_FOLDS, len(self.folds) // 3), len(self.folds))
-
-    @property
-    def n_last(self) -> int:
-        """Number of folds of the last rounds: all of them if the rarer class has few rows."""
-        return len(self.folds) if self.are_few else self.n_first
-
-    def best(self, scores: Scores) -> Setting:
-        """Return the setting that is furthest ahead of the usual one, or the usual one itself.
-
-        What noise may explain does not count.
-        """
-        usual, by_setting = self.usual, scores.on_first(scores.n_most)
-        compared = {s: by for s, by in by_setting.items() if s.n_basis == usual.n_basis}
-        if usual not in compared:
-            return best_mean(compared)
-        leads = {s: self._lead(s, by - compared[usual]) for s, by in compared.items()}
-        leads[usual] = 0.0
-        return max(leads, key=lambda setting: (leads[setting], setting == usual))
-
-    def _lead(self, setting: Setting, difference: np.ndarray) -> float:
-        """Return by how much a setting is ahead, less what noise may explain."""
-        margin = MARGIN if setting.is_like(self.usual) else OTHER_MARGIN
-        return float(difference.mean()) - margin * self.standard_error(difference)
-
-    def is_better(self, scores: np.ndarray, others: np.ndarray) -> bool:
-        """Tell whether scores are better than others by more than noise, fold by fold."""
-        difference = scores - others
-        return bool(difference.mean() > self.standard_error(difference))
-
-    def standard_error(self, values: np.ndarray) -> float:
-        """Return the standard error of the mean over folds.
-
-        Folds that are drawn again test the same rows, so they do not count as further ones.
-        """
-        if len(values) == 1:
-            return 0.0
-        return float(values.std(ddof=1) / np.sqrt(min(len(values), self.n_distinct)))
-
-    @cached_property
-    def n_distinct(self) -> float:
-        """The number of folds, divided by how often rows are tested."""
-        return len(self.folds) / n_repeats(self.folds)
-
-    def loses_little(self, setting: Setting, best: Setting, scores: Scores) -> bool:
-        """Tell whether a setting is no worse than the best by more than noise, nor 5% of 1 - AUC.
-
-        Both are compared on the folds that both were tried on. The noise is one standard error of
-        the difference, fold by fold.
-        """
-        common = scores.on_common_folds((setting, best))
-        difference = common.metric(best) - common.metric(setting)
-        most = SMALL_LOSS * abs(1 - float(common.metric(best).mean()))
-        return float(difference.mean()) <= min(self.standard_error(difference), most)
-
-    def sizes(self, scores: Scores) -> Scores:
-        """Return the scores of the best setting in all sizes that may be chosen."""
-        best, known = self.best(scores), scores.on_first(min(self.n_last, scores.n_most))
-        sizes = [setting for setting in known if setting.of_size(best.n_basis) == best]
-        return Scores({setting: scores.by_setting[setting] for setting in sizes})
-
-    def mean(self, setting: Setting, scores: Scores) -> float:
-        """Return the mean of the metric of a setting, as if it had been tried on all folds."""
-        return self.level(float(scores.metric(setting).mean()), scores.by_setting[setting], scores)
-
-    def level(self, mean: float, folds: Collection[int], scores: Scores) -> float:
-        """Return what a mean over some folds would be over all folds of the usual setting.
-
-        Some folds are easier than others. The usual setting tells by how much. Of a mean that is
-        raised, 1 - AUC changes by the same part, so that none exceeds 1. No mean becomes negative.
-        """
-        usual = {fold: tested.metric for fold, tested in scores.by_setting[self.usual].items()}
-        if not set(folds) < set(usual):
-            return mean
-        on_some = float(np.mean([usual[fold] for fold in folds]))
-        shift = float(np.mean(list(usual.values()))) - on_some
-        if shift > 0 and mean <= 1 and on_some < 1:
-            shift *= (1 - mean) / (1 - on_some)
-        return mean + shift if mean < 0 else max(mean + shift, 0.0)
-
-    def better_c(self, setting: Setting, scores: Scores) -> list[float]:
-        """Return the best C with the centres of a setting, if it is better than its own.
-
-        One fold cannot tell.
-        """
-        by_c, own = scores.by_c(setting), scores.metric(setting)
-        if len(own) == 1:
-            return []
-        best = sorted(by_c, key=lambda C: -by_c[C].mean())[:1]
-        return [C for C in best if self.is_better(by_c[C], own)]
-
-    def estimated_c(self, setting: Setting, scores: Scores) -> float:
-        """Return the C of a setting, the geometric mean over the folds if fits estimate it.
-
-        Small models of a path come before the estimate, so they have that of the compared size.
-        """
-        compared = setting.of_size(max(setting.n_basis, self.usual.n_basis))
-        found = scores.by_setting.get(compared) or scores.by_setting[setting]
-        Cs = [tested.C for tested in found.values()]
-        return float(np.exp(np.mean(np.log(Cs))))
 
     @property
     def _is_sampled(self) -> bool:
@@ -315,11 +196,12 @@ def is_few(counts: tuple[int, int]) -> bool:
 
 def run_search(search: Search, grid: SearchGrid) -> Scores:
     """Compare the usual setting with other Cs and other structures, by smaller models."""
-    scores = search.run("usual", _jobs([search.usual], range(len(search.folds))), NO_SCORES)
-    scores = _compare_cs(search, grid, "C", search.usual, scores)
+    usual = search.comparison.usual
+    scores = search.run("usual", _jobs([usual], range(len(search.folds))), NO_SCORES)
+    scores = _compare_cs(search, grid, "C", usual, scores)
     scores = _compare_structures(search, grid, scores)
-    best = search.best(scores)
-    if not best.has_structure_of(search.usual):
+    best = search.comparison.best(scores)
+    if not best.has_structure_of(usual):
         scores = _compare_cs(search, grid, "C again", best, scores)
     return scores
 
@@ -329,14 +211,15 @@ def try_all_centres(search: Search, grid: SearchGrid, scores: Scores) -> Scores:
 
     If the rarer class has few rows, it goes on to all folds unless it is behind on the first ones.
     """
-    if search.is_over() or search.usual.n_basis == grid.n_basis:
+    comparison = search.comparison
+    if search.is_over() or comparison.usual.n_basis == grid.n_basis:
         return scores
-    best = search.best(scores)
-    sizes = search.sizes(scores)
+    best, sizes = comparison.best(scores), comparison.sizes(scores)
     smaller = [setting for setting in sizes.by_setting if 2 * setting.n_basis <= best.n_basis]
-    if smaller and search.loses_little(max(smaller, key=n_centres), best, sizes):
+    if smaller and comparison.loses_little(max(smaller, key=n_centres), best, sizes):
         return scores
-    return compare_settings(search, "size", [best.of_size(grid.n_basis)], scores, search.n_last)
+    full = best.of_size(grid.n_basis)
+    return compare_settings(search, "size", [full], scores, comparison.n_last)
 
 
 def try_shapes(
@@ -348,7 +231,7 @@ def try_shapes(
     to the others.
     """
     members = [] if search.is_over() else grid.members(best)
-    n_first, n_folds = search.n_first, search.n_last
+    n_first, n_folds = search.comparison.n_first, search.comparison.n_last
     scores = search.run("shapes", scores.new_jobs(members, range(n_first)), scores)
     known = scores.on_first(n_first)
     good = fading_weights({s: known[s] for s in (best, *members) if s in known})
@@ -365,10 +248,13 @@ def _compare_cs(
     if grid.tries_all:
         settings = [replace(start, C=C) for C in grid.ladder if C != start.C]
         return compare_settings(search, stage, settings, scores)
-    first, others = range(search.n_first), range(search.n_first, len(search.folds))
+    comparison = search.comparison
+    first = range(comparison.n_first)
+    others = range(comparison.n_first, comparison.n_folds)
     leading, is_better = start, True
     while is_better and not search.is_over():
-        Cs = {*search.better_c(leading, scores), *grid.above(search.estimated_c(leading, scores))}
+        larger = grid.above(comparison.estimated_c(leading, scores))
+        Cs = {*comparison.better_c(leading, scores), *larger}
         tried = [replace(start, C=C) for C in sorted(Cs)]
         tried = [setting for setting in tried if setting not in scores.by_setting]
         scores = search.run(stage, _jobs(tried, first), scores)
@@ -386,7 +272,7 @@ def _compare_structures(search: Search, grid: SearchGrid, scores: Scores) -> Sco
     """Try other structures with the best C, some of them only if a small model is better."""
     if search.is_over():
         return scores
-    best = search.best(scores)
+    best = search.comparison.best(scores)
     size = max(best.n_basis // PROBED_PART, min(best.n_basis, SMALLEST_BASIS))
     probes = [replace(s, C=best.C, n_basis=size) for s in grid.probed]
     n_probed = min(FIRST_FOLDS, len(search.folds))
@@ -402,7 +288,8 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
 
     It can be larger if larger Cs keep getting better.
     """
-    n_first, n_folds = search.n_first, len(search.folds)
+    comparison = search.comparison
+    n_first, n_folds = comparison.n_first, comparison.n_folds
 
     def n_jobs_of(n_settings: int) -> int:
         return n_settings * n_first + min(n_settings, search.n_kept) * (n_folds - n_first)
@@ -418,8 +305,8 @@ def expected_jobs(search: Search, grid: SearchGrid) -> dict[str, int]:
         "C again": n_jobs_of(n_others if grid.tries_all else min(n_others, 2))
         if n_structures
         else 0,
-        "size": 0 if search.usual.n_basis == grid.n_basis else search.n_last,
-        "shapes": len(grid.averaged) * search.n_last,
+        "size": 0 if comparison.usual.n_basis == grid.n_basis else comparison.n_last,
+        "shapes": len(grid.averaged) * comparison.n_last,
     }
     return {stage: n_jobs for stage, n_jobs in expected.items() if n_jobs}
 
@@ -435,8 +322,9 @@ def compare_settings(
 
     There are ``n_folds`` folds, all of them by default.
     """
-    n_first, n_folds = search.n_first, len(search.folds) if n_folds is None else n_folds
-    best = search.best(scores)
+    comparison = search.comparison
+    n_first, n_folds = comparison.n_first, comparison.n_folds if n_folds is None else n_folds
+    best = comparison.best(scores)
     scores = search.run(stage, _jobs(settings, range(n_first)), scores)
     if search.is_over():
         return scores
@@ -444,11 +332,6 @@ def compare_settings(
     in_order = sorted(settings, key=lambda setting: -means[setting])
     kept = [s for s in in_order[: search.n_kept] if means[s] >= means[best]]
     return search.run(stage, _jobs(kept, range(n_first, n_folds)), scores)
-
-
-def n_centres(setting: Setting) -> int:
-    """Return the largest number of centres of a setting."""
-    return setting.n_basis
 
 
 def _jobs(settings: list[Setting], folds: range) -> list[Job]:

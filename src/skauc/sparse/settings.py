@@ -73,6 +73,11 @@ class Setting:
 Factors: TypeAlias = dict[Setting, dict[float | None, float]]
 
 
+def n_centres(setting: Setting) -> int:
+    """Return the largest number of centres of a setting."""
+    return setting.n_basis
+
+
 @dataclass(frozen=True)
 class SearchGrid:
     """What is searched: structures, the usual one first, and the Cs to try.
