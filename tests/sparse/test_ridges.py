@@ -66,6 +66,19 @@ def test_rows_that_do_not_vary_have_no_ridges(engine_case):
     assert centres.shape == (0, 2)
 
 
+@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_differences_of_equal_features_are_no_ridges(engine_case, as_format, dtype):
+    """They would be rounding noise, which depends on the rows that are scored together."""
+    toy = make_toy()
+    first = toy.X[:, :1]
+    equal = np.hstack((first, 3 * first + 100, -0.1 * first)).astype(dtype)
+    engine = engine_case.build(type(toy)(as_format(equal), toy.positive, toy.weights))
+    _, _, kernel = draw_of(engine, 100, np.random.RandomState(0)).draw(engine)
+    assert len(kernel.metric) > 20
+    assert np.abs(kernel.metric * equal.std(axis=0)).max() < 20
+
+
 def test_additive_ridges_use_one_feature_and_are_wide(engine_case):
     toy = make_toy()
     engine = engine_case.build(toy)

@@ -32,6 +32,9 @@ from skauc.sparse.objective import Objective
 _DRAWN = 3.0
 # Less variance than this part of the squares is a rounding error.
 _LEAST_VARIANCE = 1e-12
+# So is a standard deviation below this part of the largest sum of absolute values. In single
+# precision, the part is the root of the precision.
+_LEAST_SPREAD = 1e-6
 # Rows that standard deviations are computed on.
 _SPREAD_ROWS = 2_000
 # Most numbers in the directions of one draw, for wide data.
@@ -122,9 +125,11 @@ class RidgeDraw:
         weights = signs * (np.arange(most) < counts[:, None]) / self.deviations[chosen]
         directions = np.zeros((self.n_drawn, len(self.deviations)))
         np.put_along_axis(directions, chosen, weights, axis=1)
-        along = self.rows @ directions.T
-        spread = along.std(axis=0)
-        varies = spread > 1e-6 * np.abs(along).max(axis=0)
+        spread = (self.rows @ directions.T).std(axis=0)
+        # The difference of equal features is noise, so it is compared with the features.
+        largest = (abs(self.rows) @ np.abs(directions).T).max(axis=0)
+        precision = max(_LEAST_SPREAD, np.sqrt(np.finfo(self.rows.dtype).eps))
+        varies = spread > precision * largest
         sharpness = random.choice(self.kind.sharpness, self.n_drawn)[varies] / np.sqrt(2.0)
         return directions[varies] * (sharpness / spread[varies])[:, None]
 
@@ -133,7 +138,8 @@ def _deviations(rows: Rows) -> np.ndarray:
     """Return the standard deviation of each feature."""
     if not is_sparse(rows):
         return rows.std(axis=0, dtype=np.float64)
-    mean = np.asarray(rows.mean(axis=0)).ravel()
-    squares = np.asarray(sparse.csr_array(rows).power(2).mean(axis=0)).ravel()
+    doubles = sparse.csr_array(rows, dtype=np.float64)
+    mean = np.asarray(doubles.mean(axis=0)).ravel()
+    squares = np.asarray(doubles.power(2).mean(axis=0)).ravel()
     variances = squares - mean**2
     return np.sqrt(np.where(variances > _LEAST_VARIANCE * squares, variances, 0.0))
