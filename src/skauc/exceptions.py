@@ -65,6 +65,15 @@ KERNEL_OVERFLOW = (
 
 
 @contextmanager
+def keeping(path) -> Iterator[None]:
+    """Raise an interrupt as one of a fit that keeps the model of its path."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise FitInterruptedError(path) from interrupt
+
+
+@contextmanager
 def interrupts() -> Iterator[None]:
     """Raise an interrupt as what it is.
 

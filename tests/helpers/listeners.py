@@ -31,6 +31,31 @@ class Listener:
         self.n_teardowns += 1
 
 
+class Interrupter:
+    """Raises KeyboardInterrupt from the given report of a task on, as a limit of time does."""
+
+    def __init__(self, first):
+        self.first, self.n_reports = first, 0
+
+    def __call__(self, model=None, n_done=0, n_tasks=0):
+        self.n_reports += 1
+        if self.n_reports >= self.first:
+            raise KeyboardInterrupt
+        return False
+
+    def setup(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        return self()
+
+    def teardown(self, estimator, context):
+        pass
+
+
 def stop_at(size):
     """A reaction that ends the fit at a size."""
     return lambda model: model.n_basis_ == size

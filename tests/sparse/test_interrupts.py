@@ -1,12 +1,17 @@
-"""Ctrl-C as a terminal sends it: a real SIGINT to a process that searches or fits."""
+"""Interrupts of searches and fits: a real SIGINT as a terminal sends it, and callbacks."""
 
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from listeners import Interrupter
+from sklearn.datasets import make_moons
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+from skauc import SparseKernelAUC, SparseKernelAUCCV
+
+as_posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 # A shell starts programs in the background with SIGINT ignored, and children inherit it.
 LISTEN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -48,6 +53,7 @@ except KeyboardInterrupt:
 """
 
 
+@as_posix
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_ends_a_search_that_refines(n_jobs):
     """Two descents per fold: a fold that is cut off is not counted, and its thread ends."""
@@ -92,6 +98,7 @@ except KeyboardInterrupt:
 """
 
 
+@as_posix
 def test_an_interrupt_ends_a_fit_with_the_model_so_far():
     answer = subprocess.run(
         [sys.executable, "-c", LISTEN + FIT], capture_output=True, text=True, timeout=120
@@ -101,3 +108,25 @@ def test_an_interrupt_ends_a_fit_with_the_model_so_far():
     assert word == "interrupted"
     assert 1 <= int(size) < 2000
     assert is_good == "True"
+
+
+MODELS = [
+    SparseKernelAUC(8, random_state=0),
+    SparseKernelAUCCV(n_basis=8, effort="quick", n_jobs=1, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("n_left", [0, 1, 2, None])
+def test_a_callback_that_interrupts_keeps_the_new_model(model, n_left):
+    """It interrupts one of the last tasks, or the first one, and all that follow."""
+    X, y = make_moons(200, noise=0.3, random_state=0)
+    counter = Interrupter(np.inf)
+    model.set_callbacks(counter).fit(X[:100], y[:100])
+    before = model.decision_function(X)
+    model.set_callbacks(Interrupter(1 if n_left is None else counter.n_reports - n_left))
+    with pytest.raises(KeyboardInterrupt, match="The estimator keeps the model it had reached"):
+        model.fit(X[:100] + 1.0, y[:100])
+    assert model.score(X + 1.0, y) > 0.8
+    assert not np.array_equal(model.decision_function(X), before)
+    assert not hasattr(model, "search_progress_")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skauc.base import Reporter, fitted_attributes
+from skauc.exceptions import keeping
 from skauc.sparse.scores import NO_SCORES, Scores
 from skauc.sparse.scoring import Job
 from skauc.sparse.settings import Setting
@@ -119,10 +120,11 @@ class FitLog:
         self._reporter.expect(self._n_done + n_larger + n_steps + self._n_later_steps)
 
     def end(self, path: Path) -> None:
-        """Report the fitted model."""
+        """Report the fitted model. An interrupt by a callback keeps it."""
         self._printer(path)
-        self._reporter.expect(self._n_done)
-        self._reporter.end(path.attributes)
+        with keeping(path):
+            self._reporter.expect(self._n_done)
+            self._reporter.end(path.attributes)
 
 
 class Deadline:
@@ -209,14 +211,17 @@ class SearchLog:
         printer = PathPrinter(f"{self._printer.name}, {setting.shapes}", self._printer.verbose)
         return RefitLog(printer, self._deadline, check)
 
-    def end(self) -> None:
-        """Report the last fit."""
+    def end(self, path: Path) -> None:
+        """Report the last fit. An interrupt by a callback keeps its model."""
         self._expected = dict(self._done)
         self._reporter.expect(self.n_tasks)
         self._done["refit"] += 1
-        self._report("refit", "refit to all rows")
-        del self._estimator.search_progress_
-        self._reporter.end(lambda: fitted_attributes(self._estimator))
+        with keeping(path):
+            try:
+                self._report("refit", "refit to all rows")
+            finally:
+                del self._estimator.search_progress_
+            self._reporter.end(lambda: fitted_attributes(self._estimator))
 
     def _report(self, task: str, trying: str) -> None:
         n_done, found = self._done.total(), self.scores.best_so_far()
