@@ -74,6 +74,16 @@ def test_few_rows_of_a_class_get_the_logistic_function():
 
 
 @pytest.mark.parametrize("n_rows", [400, 10_000])
+def test_several_scores_of_a_row_count_as_one_row(n_rows):
+    scores, positive, weights = scored_rows(n_rows)
+    once = calibrate(scores, positive, weights)
+    thrice = (np.tile(each, 3) for each in (scores, positive, weights))
+    repeated = calibrate(*thrice, scores_per_row=3.0)
+    assert type(repeated) is type(once)
+    assert_allclose(repeated.predict(scores), once.predict(scores), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_rows", [400, 10_000])
 @pytest.mark.parametrize("unit", [1e-290, 1e-200, 1e200])
 def test_the_unit_of_the_scores_does_not_matter(n_rows, unit):
     scores, positive, weights = scored_rows(n_rows)

@@ -287,9 +287,9 @@ def test_a_clearly_better_c_of_many_rows_is_that_of_the_last_coefficients(monkey
 def test_calibration_is_that_of_the_average(averaged, monkeypatch):
     calls = []
 
-    def record(scores, labels, weights):
+    def record(scores, labels, weights, **known):
         calls.append(scores)
-        return calibrate(scores, labels, weights)
+        return calibrate(scores, labels, weights, **known)
 
     monkeypatch.setattr("skauc.sparse.estimator_cv.calibrate", record)
     SparseKernelAUCCV(**SMALL).fit(X, y)

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skauc import Selection, SparseKernelAUC, SparseKernelAUCCV
-from skauc.base import calibrate
+from skauc.base import LogisticCalibration, calibrate
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.sparse.cv_results import rows_of_choice
 from skauc.sparse.search import Search
@@ -770,6 +770,43 @@ def test_another_metric_is_maximised(calibrated):
     assert 0.3 < model.best_score_ < SparseKernelAUCCV(**quick).fit(X, y).best_score_
     with pytest.raises(InvalidParameterError, match="`scoring` must be None, a scorer or the name"):
         SparseKernelAUCCV(scoring="area").fit(X, y)
+
+
+def test_a_metric_of_labels_sees_those_of_predict():
+    """A label is positive from a probability of 0.5 on, which is rare if positives are."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = X[:, 0] + rng.normal(size=600) > 2.2
+    quick = {"n_basis": 8, "effort": "quick", "cv": 3, "random_state": 0}
+    model = SparseKernelAUCCV(**quick, scoring="accuracy").fit(X, y)
+    alone = cross_val_score(SparseKernelAUCCV(**quick), X, y, cv=3, scoring="accuracy").mean()
+    assert model.best_score_ == pytest.approx(alone, abs=0.02)
+    assert alone > 0.9
+
+
+def test_a_metric_without_weights_is_maximised(calibrated):
+    def share_of_the_first(y, scores):
+        return y[np.argsort(-scores)[:10]].mean()
+
+    _, X, y = calibrated
+    quick = {"n_basis": 4, "effort": "quick", "cv": 3, "random_state": 0}
+    scorer = make_scorer(share_of_the_first, response_method="decision_function")
+    assert SparseKernelAUCCV(**quick, scoring=scorer).fit(X, y).best_score_ > 0.5
+
+
+def test_metrics_of_probabilities_are_refused_before_the_search(calibrated):
+    _, X, y = calibrated
+    message = "`scoring` must be a scorer of scores or labels; got one of probabilities: 'neg_log"
+    with pytest.raises(InvalidParameterError, match=message):
+        SparseKernelAUCCV(scoring="neg_log_loss").fit(X, y)
+
+
+def test_probabilities_count_rows_that_are_tested_again_once():
+    X, y = make_moons(300, noise=0.4, random_state=0)
+    small = {"n_basis": 4, "effort": "quick", "random_state": 0}
+    cv = RepeatedStratifiedKFold(n_splits=2, n_repeats=8, random_state=0)
+    model = SparseKernelAUCCV(**small, cv=cv).fit(X, y)
+    assert isinstance(model.calibrator_, LogisticCalibration)  # 150 positives, not 1,200
 
 
 def test_groups_are_not_split_between_training_and_test_rows():

@@ -70,10 +70,13 @@ class IsotonicCalibration:
 Calibrator = LogisticCalibration | IsotonicCalibration
 
 
-def calibrate(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> Calibrator:
+def calibrate(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, *, scores_per_row: float = 1.0
+) -> Calibrator:
     """Fit probabilities to scores: logistic if a class has few rows, isotonic otherwise.
 
-    A weight counts as so many rows. Weights below 1 on average are scaled to an average of 1.
+    A weight counts as so many rows. Weights below 1 on average are scaled to an average of 1. If a
+    row has several scores, each of them counts as a part of a row.
     """
     counted = weights > 0
     scores, positive, weights = (
@@ -81,7 +84,7 @@ def calibrate(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> 
         positive[counted],
         weights[counted],
     )
-    counts = weights / min(float(weights.mean()), 1.0)
+    counts = weights / min(float(weights.mean()), 1.0) / scores_per_row
     n_fewest = min(counts[positive].sum(), counts[~positive].sum())
     fit = fit_isotonic if n_fewest >= ENOUGH_FOR_ISOTONIC else fit_logistic
     return fit(scores, positive, counts)

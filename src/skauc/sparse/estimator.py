@@ -218,8 +218,8 @@ class SparseKernelAUC(PathClassifier):
     without them a constant model is the solution wherever the hardest rows of both classes overlap.
 
     A row of weight 2 counts as two rows, also in refinement. If there are more rows than
-    candidates, or so many that samples are drawn, the random draws for weighted and for repeated
-    rows differ, and so do the models.
+    candidates, if centres are ridges, or if there are so many rows that samples are drawn, the
+    random draws for weighted and for repeated rows differ, and so do the models.
 
     References
     ----------

@@ -120,8 +120,9 @@ class SparseKernelAUCCV(PathClassifier):
         As in `SparseKernelAUC`.
     scoring : str, callable or None, default=None
         What to maximise over the folds: a scorer of scikit-learn that needs scores or labels, such
-        as "average_precision"; it sees the labels 0 and 1. None is the AUC, or the partial AUC if
-        there are limits. It does not change the loss of a fit.
+        as "average_precision"; it sees the labels 0 and 1. Rows with a calibrated probability above
+        0.5 are labelled positive, as by `predict`. None is the AUC, or the partial AUC if there are
+        limits. It does not change the loss of a fit.
     cv : None, int, cross-validation generator or iterable, default=None
         The folds. An integer is the number of stratified folds, shuffled with ``random_state``.
         None is 5 folds, drawn twice below 600 rows, or as many as the rarer class allows. With
@@ -480,7 +481,8 @@ class SparseKernelAUCCV(PathClassifier):
         self.background_ = summarise(
             search.rows, getattr(last.plan.feature_map, "by_feature", None)
         )
-        calibrator = calibrate(*search.tested(last.factors, log.scores))
+        tested = search.tested(last.factors, log.scores)
+        calibrator = calibrate(*tested, scores_per_row=search.comparison.tests_per_row)
         # A score of 0 is to have a probability of 0.5.
         middle = calibrator.middle
         path, self.calibrator_ = last.path.lowered(middle), calibrator.lowered(middle)
@@ -500,7 +502,7 @@ class SparseKernelAUCCV(PathClassifier):
         inherited = {name: vars(self)[name] for name in own if name in vars(self)}
         best.__dict__.update({**inherited, **path.attributes()})
         self.best_estimator_ = best
-        log.end()
+        log.end(path)
 
     def _shared(self) -> dict:
         """Return the parameters that `SparseKernelAUC` has, too."""

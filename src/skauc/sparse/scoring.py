@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
+from skauc.base import calibrate
 from skauc.data.training import TrainingData
 from skauc.engines import make_engine
 from skauc.exceptions import FitInterruptedError, InvalidParameterError
@@ -158,10 +159,16 @@ def make_metric(scoring: str | Callable | None, base: Parameters) -> Metric:
     if scoring is None:
         return partial(_area, base=base)
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    if getattr(scorer, "_response_method", None) == "predict_proba":
+        raise InvalidParameterError(
+            "`scoring` must be a scorer of scores or labels; got one of probabilities: "
+            f"{scoring!r}. They are known after the search only. Use None, or for instance "
+            "'average_precision'."
+        )
     takes_weights = _takes_weights(scorer)
 
     def metric(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-        rows = _ScoredRows(scores)
+        rows = _ScoredRows(scores, positive, weights)
         arguments: dict[str, Any] = {"sample_weight": weights} if takes_weights else {}
         value = scorer(rows, scores[:, None], positive.astype(int), **arguments)
         if not np.isfinite(value):
@@ -184,9 +191,9 @@ def _area(
 
 
 def _takes_weights(scorer: Callable) -> bool:
-    """Return whether a scorer has ``sample_weight`` among its arguments."""
-    parameters = inspect.signature(scorer).parameters
-    return "sample_weight" in parameters
+    """Return whether a scorer, or the metric that it calls, takes ``sample_weight``."""
+    metric = getattr(scorer, "_score_func", scorer)
+    return "sample_weight" in inspect.signature(metric).parameters
 
 
 class _ScoredRows(ClassifierMixin, BaseEstimator):
@@ -194,13 +201,14 @@ class _ScoredRows(ClassifierMixin, BaseEstimator):
 
     classes_ = np.array([0, 1])
 
-    def __init__(self, scores):
-        self.scores = scores
+    def __init__(self, scores, positive, weights):
+        self.scores, self.positive, self.weights = scores, positive, weights
 
     def decision_function(self, X):
         """Return the scores of the rows."""
         return self.scores
 
     def predict(self, X):
-        """Return the label of each row."""
-        return (self.scores > 0).astype(int)
+        """Return the label of each row: positive if its probability is above 0.5."""
+        middle = calibrate(self.scores, self.positive, self.weights).middle
+        return (self.scores > middle).astype(int)
