@@ -91,9 +91,21 @@ class Case:
         return scores if calibrator is None else calibrator.predict(scores)
 
 
-@pytest.fixture(scope="session", params=["messy", *MODELS])
+def _weeks():
+    """Four days of the week, before and after April 2009; scores depend on their order."""
+    rng = np.random.default_rng(0)
+    days = 7 * rng.integers(0, 300, 400) + rng.choice([0, 1, 2, 4], 400, p=[0.15, 0.15, 0.4, 0.3])
+    days = pd.Timestamp("2007-01-01") + pd.to_timedelta(days, unit="D")
+    frame = pd.DataFrame({"day": days, "a": rng.normal(size=400)})
+    y = frame["a"] + (days.day_of_week == 2) + rng.normal(size=400) > 2
+    return Case(_fit(frame[:200], y[:200], scaling="normal"), frame[200:])
+
+
+@pytest.fixture(scope="session", params=["messy", "weeks", *MODELS])
 def case(request):
     """A model of a made table, or of a real one if the data are there."""
+    if request.param == "weeks":
+        return _weeks()
     if request.param == "messy":
         frame, y = make_messy(300)
         other = make_messy(300, seed=1)[0].drop(columns=["id", "constant", "nothing"])

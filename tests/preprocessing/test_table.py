@@ -136,6 +136,19 @@ def test_phases_of_dates():
     assert_allclose((numbers**2)[:, 1:3].sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("period", ["week", "day"])
+def test_equal_phases_are_equal_numbers(period):
+    """Otherwise ranks, and exports in single precision, would tell rounding errors apart."""
+    wednesdays = pd.date_range("1950-01-04", "2060-01-01", freq="7D")
+    hours = pd.Series(wednesdays + pd.Timedelta(hours=7))
+    step = DateFeatures()
+    times = hours.to_numpy("datetime64[s]").astype(float)[:, None]
+    step.fit(np.vstack((times, times + 5 * 3600.0, times + 24 * 3600.0)))
+    names = step.get_feature_names_out(["t"]).tolist()
+    found = step.transform(times)[:, [names.index(f"t_{period}_{part}") for part in ("sin", "cos")]]
+    assert len(np.unique(found, axis=0)) == 1
+
+
 def test_polars_and_pandas_give_the_same_numbers():
     frame = FRAME[["age", "member", "town", "seen"]]
     expected = TablePreprocessor().fit_transform(frame)

@@ -374,8 +374,9 @@ class _Writer:
         seconds = f"COALESCE({self.given(block.column)}, {write(block.fill)})"
         texts = [f"({seconds} / 86400e0 - {write(block.shift)}) / {write(block.scale)}"]
         for period in block.periods:
-            turns = f"{seconds} / {write(period)}"
-            angle = f"6.283185307179586e0 * ({turns} - FLOOR({turns}))"
+            length = write(period)
+            since = f"({seconds} - {length} * FLOOR({seconds} / {length}))"
+            angle = f"6.283185307179586e0 * ({since} / {length})"
             texts += [f"SIN({angle})", f"COS({angle})"]
         return texts
 

@@ -96,8 +96,9 @@ def _phases(build: Builder, phases_by_column: list[list[str]], seconds):
         column = build(OnnxGather, seconds, np.array([number]), axis=1)
         parts.append(build(OnnxDiv, column, numbers(DAY)))
         for phase in phases:
-            turns = build(OnnxDiv, column, numbers(PERIODS[phase]))
-            turns = build(OnnxSub, turns, build(OnnxFloor, turns))
+            period = numbers(PERIODS[phase])
+            begun = build(OnnxMul, build(OnnxFloor, build(OnnxDiv, column, period)), period)
+            turns = build(OnnxDiv, build(OnnxSub, column, begun), period)
             angle = build(OnnxMul, turns, numbers(2 * np.pi))
             parts += [build(OnnxSin, angle), build(OnnxCos, angle)]
     return build(OnnxConcat, *parts, axis=1)

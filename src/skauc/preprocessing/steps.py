@@ -204,8 +204,12 @@ def names_of_dates(columns: Iterable[str], phases: Sequence[Sequence[str]]) -> l
 
 
 def _turns(seconds: np.ndarray, period: float) -> np.ndarray:
-    """Return the phase as a share of the period."""
-    return seconds / period - np.floor(seconds / period)
+    """Return the phase as a share of the period.
+
+    The seconds since the period began are exact, so that equal phases are equal numbers. Shares of
+    the turns since 1970 would have errors that grow with their number.
+    """
+    return (seconds - period * np.floor(seconds / period)) / period
 
 
 def _varies(seconds: np.ndarray, period: float) -> bool:

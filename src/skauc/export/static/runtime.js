@@ -28,7 +28,8 @@ const blocks = {
     const seconds = Number.isNaN(row[column]) ? fill : row[column];
     z.push((seconds / DAY - shift) / scale);
     for (const period of periods) {
-      const angle = 2 * Math.PI * (seconds / period - Math.floor(seconds / period));
+      const since = seconds - period * Math.floor(seconds / period);
+      const angle = 2 * Math.PI * (since / period);
       z.push(Math.sin(angle), Math.cos(angle));
     }
   },
