@@ -120,8 +120,7 @@ class Basis:
         coordinates = np.zeros((self.n_linear + len(self), centres.shape[0]))
         if len(self):
             gram = kernel.gram(centres, self.kernel(), self.centres)
-            kernel_part = solve_lower(self._lower, gram.T)
-            coordinates[self.n_linear :] = kernel_part
+            coordinates[self.n_linear :] = solve_lower(self.factor, gram.T)
         residuals = squared_lengths - np.einsum("jq,jq->q", coordinates, coordinates)
         return Projection(
             coordinates, residuals, squared_lengths, self._smallest_residual * squared_lengths
@@ -163,8 +162,7 @@ class Basis:
 
     def coef(self, weights: np.ndarray) -> np.ndarray:
         """Return the kernel coefficients L^-T w."""
-        kernel_part = weights[self.n_linear :]
-        return solve_upper(self._lower, kernel_part)
+        return solve_upper(self.factor, weights[self.n_linear :])
 
     def reshaped(
         self, kernels: Sequence[Kernel], kernel: Kernel, centres: Rows, factor: np.ndarray
@@ -212,7 +210,7 @@ class Basis:
     @property
     def factor(self) -> np.ndarray:
         """The lower triangular factor of the Gram matrix."""
-        return self._lower
+        return self._factor[: len(self), : len(self)]
 
     def kernel(self) -> Kernel:
         """Return one kernel for all centres. An empty basis has none."""
@@ -232,7 +230,3 @@ class Basis:
     def gammas(self, widths: np.ndarray) -> np.ndarray:
         """Return the gamma of each of these widths. Only RBF kernels have several."""
         return np.array([as_rbf(kernel).gamma for kernel in self.kernels])[widths]
-
-    @property
-    def _lower(self) -> np.ndarray:
-        return self._factor[: len(self), : len(self)]
