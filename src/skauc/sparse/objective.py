@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.engines import Engine, Line, Product, State
+from skauc.engines import Engine, Line, State
 from skauc.engines.passes import Derivatives, Gradient, HessianProduct
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.solvers.few_rows import minimise_few
@@ -36,12 +36,11 @@ class Objective:
 
     def at(self, weights: np.ndarray) -> Point:
         """Evaluate at the given weights."""
-        line = self.engine.line(Product(weights))
-        return self._point(weights, self.engine.step(None, line, 1.0))
+        return self._point(weights, self.engine.at(weights))
 
     def direction(self, weights: np.ndarray) -> Line:
         """Return Phi w as a line in score space."""
-        return self.engine.line(Product(weights))
+        return self.engine.direction(weights)
 
     def step(self, point: Point, direction: np.ndarray, line: Line, length: float) -> Point:
         """Evaluate at ``point + length * direction``; ``line`` is the direction in score space."""
@@ -94,6 +93,6 @@ class Objective:
 
     def hessian_product(self, point: Point, vector: np.ndarray) -> np.ndarray:
         """Return the generalised Hessian times a vector."""
-        line = self.engine.line(Product(vector))
+        line = self.engine.direction(vector)
         product = self.engine.ask(HessianProduct(line, len(vector)), point.state)
         return vector + self.C_pair * product
