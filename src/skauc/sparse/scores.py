@@ -50,20 +50,18 @@ class Scores:
 
     def on_first(self, n_folds: int) -> dict[Setting, np.ndarray]:
         """Return the metric on the first folds, of settings that were tried on all of them."""
-        folds = range(n_folds)
+        return self._on(range(n_folds))
+
+    def on_folds_of(self, setting: Setting) -> dict[Setting, np.ndarray]:
+        """Return the metric on the folds of a setting, of all that were tried on all of them."""
+        return self._on(sorted(self.by_setting[setting]))
+
+    def _on(self, folds: Collection[int]) -> dict[Setting, np.ndarray]:
+        """Return the metric on some folds, of settings that were tried on all of them."""
         return {
             setting: np.array([by_fold[fold].metric for fold in folds])
             for setting, by_fold in self.by_setting.items()
             if all(fold in by_fold for fold in folds)
-        }
-
-    def on_folds_of(self, setting: Setting) -> dict[Setting, np.ndarray]:
-        """Return the metric on the folds of a setting, of all that were tried on all of them."""
-        folds = sorted(self.by_setting[setting])
-        return {
-            other: np.array([by_fold[fold].metric for fold in folds])
-            for other, by_fold in self.by_setting.items()
-            if set(folds) <= set(by_fold)
         }
 
     def on_common_folds(self, settings: Collection[Setting]) -> Scores:
