@@ -129,7 +129,7 @@ class Plan:
         parameters, selection = self.parameters, self.parameters.selection
         if selection.rule != "orthogonal":
             return list(range(1, parameters.n_basis + 1))
-        ends = refined_sizes(parameters.n_basis) if parameters.refine else [parameters.n_basis]
+        ends = [*self._sizes_between, parameters.n_basis]
         retrained = set().union(*(retraining_sizes(parameters.schedule, end) for end in ends))
         sizes = [0]
         while sizes[-1] < parameters.n_basis:
@@ -140,11 +140,8 @@ class Plan:
     @property
     def most_steps(self) -> int:
         """The largest number of steps that all refinements take together."""
-        if not self.parameters.refine:
-            return 0
         n_steps = self.parameters.refine
-        n_between = len(refined_sizes(self.parameters.n_basis)) - 1
-        return n_between * -(-n_steps // 2) + n_steps
+        return len(self._sizes_between) * -(-n_steps // 2) + n_steps
 
     def capacity(self, n_rows: int) -> int:
         """Return the largest number of columns that the fit needs."""
