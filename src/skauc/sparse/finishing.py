@@ -37,7 +37,7 @@ class FinishKept:
         C = records[size].C
         assert C is not None  # records of a running fit have one
         work.hold_out(work.engine, work.tested, C)
-        factor = _place(work.engine, records[size].model, state.basis.n_linear)
+        factor = _place(work.engine, records[size].model, work.plan.n_linear)
         records[size] = _refitted(records[size], factor, work)
         models = {**state.models, size: records[size].model}
         work.latest = replace(state, models=models, records=tuple(records.values()))
@@ -46,8 +46,7 @@ class FinishKept:
 
 def _refitted(record: PathRecord, factor: np.ndarray, work: Workspace) -> PathRecord:
     """Return the record of a size with the best coefficients on the rows of the engine."""
-    model, linear = record.model, work.plan.linear
-    n_linear = 0 if linear is None else linear.n_columns
+    model, linear, n_linear = record.model, work.plan.linear, work.plan.n_linear
     start = np.zeros(n_linear + len(factor))
     start[n_linear:] = factor.T @ model.coef
     if linear is not None and model.linear_coef is not None:

@@ -143,13 +143,17 @@ class Plan:
         n_steps = self.parameters.refine
         return len(self._sizes_between) * -(-n_steps // 2) + n_steps
 
+    @property
+    def n_linear(self) -> int:
+        """The number of columns of the linear term."""
+        return 0 if self.linear is None else self.linear.n_columns
+
     def capacity(self, n_rows: int) -> int:
         """Return the largest number of columns that the fit needs."""
         parameters = self.parameters
-        n_linear = 0 if self.linear is None else self.linear.n_columns
         # A row that a refined centre has left can be chosen again.
         n_most = parameters.n_basis if parameters.refine else n_rows * len(self.kernels)
-        return n_linear + min(parameters.n_basis, n_most)
+        return self.n_linear + min(parameters.n_basis, n_most)
 
     def hold_out(self, rows: TrainingData, random_state: np.random.RandomState) -> HeldOut:
         """Return which rows are held out, and the order that samples are drawn by."""

@@ -170,8 +170,7 @@ class Workspace:
 
     def begin(self) -> FitState:
         """Return the state of a fit that has found nothing."""
-        linear = self.plan.linear
-        n_linear = 0 if linear is None else linear.n_columns
+        n_linear = self.plan.n_linear
         n_scales = self.engine.n_features if self.plan.parameters.is_shaped else None
         precision = self.engine.precision
         basis = Basis(self.plan.kernels, self._capacity, precision, n_linear, n_scales)
