@@ -30,7 +30,7 @@ from skauc.solvers.lbfgs import Descent
 from skauc.solvers.triangular import cholesky_factor, solve_factored, solve_lower
 from skauc.sparse.forward import select_forward
 from skauc.sparse.sampling import hold_out_none
-from skauc.sparse.shapes import SCALE_BOUNDS, Shape
+from skauc.sparse.shapes import SCALE_BOUNDS, Shape, within_bounds
 from skauc.sparse.sizes import retraining_sizes
 
 # Points on which models are compared: at most these rows, and others if there are fewer rows.
@@ -291,7 +291,7 @@ class Difference:
         by_centre = 2 * squares * (first - centres * total)
         by_log = -2 * squares * (second - 2 * centres * first + centres**2 * total)
         logs = theta[by_log.size :].reshape(by_log.shape)
-        by_log *= (logs > SCALE_BOUNDS[0]) & (logs < SCALE_BOUNDS[1])
+        by_log *= within_bounds(logs)
         value = 0.5 * (weights @ errors**2 + _RIDGE * (coef @ coef)) / self._variance
         return float(value), np.concatenate(((by_centre / self._metric).ravel(), by_log.ravel()))
 

@@ -164,7 +164,7 @@ class ShapeVariables:
             by_log = by_log[~self.is_ridge]
         parts = [
             derivatives.by_centre[~self.is_ridge] * self._unit,
-            by_log.sum(axis=0) * _is_inside(logs),
+            by_log.sum(axis=0) * within_bounds(logs),
             self._by_deviation(by_log, deviations),
         ]
         if len(shifts):
@@ -190,7 +190,7 @@ class ShapeVariables:
     def _by_deviation(self, by_log: np.ndarray, deviations: np.ndarray) -> np.ndarray:
         if not self._has_deviations:
             return np.zeros(0)
-        return DEVIATION_UNIT * by_log * _is_inside(DEVIATION_UNIT * deviations)
+        return DEVIATION_UNIT * by_log * within_bounds(DEVIATION_UNIT * deviations)
 
     @property
     def _sizes(self) -> list[int]:
@@ -221,6 +221,6 @@ class ShapeVariables:
         return rows
 
 
-def _is_inside(logs: np.ndarray) -> np.ndarray:
+def within_bounds(logs: np.ndarray) -> np.ndarray:
     """Tell which logarithms are between their bounds. Beyond, scales change no more."""
     return (logs > SCALE_BOUNDS[0]) & (logs < SCALE_BOUNDS[1])
