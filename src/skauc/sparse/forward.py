@@ -55,14 +55,7 @@ class Selected:
 
     def added(self, candidates: Candidates) -> Added:
         """Return the chosen candidates as centres to add."""
-        return Added(
-            candidates.kernel.part(self.chosen),
-            candidates.centres[self.chosen],
-            candidates.indices[self.chosen],
-            candidates.widths[self.chosen],
-            candidates.projection.coordinates[:, self.chosen],
-            self.factor,
-        )
+        return candidates.added(self.chosen, self.factor)
 
 
 @dataclass(frozen=True, eq=False)

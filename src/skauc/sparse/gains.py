@@ -12,7 +12,7 @@ from skauc.engines import KernelColumn, OrthonormalColumns
 from skauc.engines.passes import CandidateGains, Centres, LineSlopes
 from skauc.kernels import Kernel, Rows, stack_rows
 from skauc.solvers.newton import Point
-from skauc.sparse.basis import Basis, Projection
+from skauc.sparse.basis import Added, Basis, Projection
 from skauc.sparse.objective import Objective
 
 
@@ -57,6 +57,17 @@ class Candidates:
             np.append(self.indices, other.indices),
             np.append(self.widths, other.widths),
             self.projection.joined(other.projection),
+        )
+
+    def added(self, chosen: np.ndarray, factor: np.ndarray) -> Added:
+        """Return some candidates as centres to add, with the factor of their rests."""
+        return Added(
+            self.kernel.part(chosen),
+            self.centres[chosen],
+            self.indices[chosen],
+            self.widths[chosen],
+            self.projection.coordinates[:, chosen],
+            factor,
         )
 
     @property

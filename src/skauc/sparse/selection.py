@@ -117,14 +117,7 @@ class OneByOne:
         if not np.isfinite(most):
             raise InvalidDataError(KERNEL_OVERFLOW)
         best = np.flatnonzero(found.gains >= most - TIE * abs(most))[:1]
-        added = Added(
-            candidates.kernel.part(best),
-            candidates.centres[best],
-            candidates.indices[best],
-            candidates.widths[best],
-            candidates.projection.coordinates[:, best],
-            candidates.norms[best, None],
-        )
+        added = candidates.added(best, candidates.norms[best, None])
         return Choice(added, found.moves[:, best[0]], 0.0)
 
 
