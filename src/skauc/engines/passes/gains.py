@@ -53,11 +53,10 @@ class CandidateGains(Pass):
         def accumulate(start, stop):
             sums = np.zeros((2, cells.n_cells, n_centres))
             slopes, squares = np.zeros(n_centres), np.zeros(n_centres)
-            curvature = state.curvature(start, stop)
-            active = np.flatnonzero((residual[start:stop] != 0) | (curvature != 0))
+            active, curvature = state.active(start, stop)
             of_rows = block.positive, state.weights, cells.cell
             for part in block.cache_blocks(len(active), n_centres + block.n_features):
-                rows, curves = start + active[part], curvature[active[part]]
+                rows, curves = active[part], curvature[part]
                 values = columns(block.take(rows))
                 add_candidates(values, rows, *of_rows, residual, curves, sums, slopes, squares)
             return sums, slopes, squares
