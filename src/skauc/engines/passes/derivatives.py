@@ -26,7 +26,6 @@ from skauc.compiling import compiled_fast
 from skauc.engines.passes.base import Pass, Sums, alone
 from skauc.engines.passes.state import sums_over_higher_cells
 from skauc.kernels import Kernel, Rows
-from skauc.losses import pairs
 from skauc.row_products import add_row_products, mirror
 
 if TYPE_CHECKING:
@@ -101,8 +100,8 @@ class Derivatives(Pass):
         no_values = np.empty((0, 0), block.dtype)
         if candidates is not None:
             values_of = block.kernel_columns(candidates.kernel, candidates.rows)
-        cells, shift = state.statistics.cells, given.astype(block.dtype, copy=False)
-        merged = pairs.coarsening(cells.n_cells, block.policy.coarse_cells)
+        cells, merged = state.statistics.cells, state.merged
+        shift = given.astype(block.dtype, copy=False)
         # Found by all threads together. Inside of the tasks, each thread would find it on its own.
         residual = state.residual
 

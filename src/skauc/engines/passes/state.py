@@ -71,6 +71,11 @@ class BlockState:
         """The loss of all blocks."""
         return self.statistics.loss
 
+    @property
+    def merged(self) -> int:
+        """How often pairs of cells are merged to coarse cells."""
+        return pairs.coarsening(self.statistics.cells.n_cells, self.block.policy.coarse_cells)
+
 
 class CPUState(BlockState):
     """A state with NumPy arrays."""
@@ -87,17 +92,12 @@ class CPUState(BlockState):
         cells = self.statistics.cells.coarsen(self.block.policy.coarse_cells)
         return replace(cells, cell=cells.cell.astype(np.int16))
 
-    @property
-    def _merged(self) -> int:
-        """How often pairs of cells are merged to coarse cells."""
-        return pairs.coarsening(self.statistics.cells.n_cells, self.block.policy.coarse_cells)
-
     def curvature(self, start: int, stop: int) -> np.ndarray:
         """Return the curvature of a range of rows, by the coarse cells."""
         statistics = self.statistics
         return pairs.curvatures(
             statistics.cells.cell,
-            self._merged,
+            self.merged,
             statistics.negatives_above,
             statistics.positives_below,
             self.block.positive,
@@ -154,9 +154,8 @@ class GPUState(BlockState):
         import torch
 
         n_cells, statistics = self.statistics.cells.n_cells, self.statistics
-        shift = pairs.coarsening(n_cells, self.block.policy.coarse_cells)
-        first = torch.arange(self.coarse.n_cells, device=self.scores.device) << shift
-        last = (first + (1 << shift)).clamp_(max=n_cells) - 1
+        first = torch.arange(self.coarse.n_cells, device=self.scores.device) << self.merged
+        last = (first + (1 << self.merged)).clamp_(max=n_cells) - 1
         return torch.cat(
             (statistics.positives_below[first, 0], statistics.negatives_above[last, 0])
         )
