@@ -70,10 +70,7 @@ def curve_bands(
 
     With weights, the size of a class is Kish's effective size.
     """
-    corners = points.thinned(_MOST_CORNERS)
-    rng = np.random.default_rng(random_state)
-    recalls = _draw_gaps(corners.recall, points.n_effective[0], n_draws, rng)
-    alarms = _draw_gaps(corners.false_positive_rate, points.n_effective[1], n_draws, rng)
+    alarms, recalls = _draw_classes(points, n_draws, random_state)
     # Low false positive rates matter most if positives are rare, so the grid is dense there.
     read = partial(
         _read_curves,
@@ -109,10 +106,7 @@ def draw_rates(
 
     The first draws count half of each gap against the model, the second ones have no gaps.
     """
-    corners = points.thinned(_MOST_CORNERS)
-    rng = np.random.default_rng(random_state)
-    recalls = _draw_gaps(corners.recall, points.n_effective[0], n_draws, rng)
-    alarms = _draw_gaps(corners.false_positive_rate, points.n_effective[1], n_draws, rng)
+    alarms, recalls = _draw_classes(points, n_draws, random_state)
     smoothed = _closed(alarms.shares(0.5), recalls.shares(0.5))
     return smoothed, _closed(alarms.plain_shares(), recalls.plain_shares())
 
@@ -137,6 +131,17 @@ class _Gaps:
     def plain_shares(self) -> np.ndarray:
         """Return the shares without gaps (Rubin's bootstrap)."""
         return self.above / self.above[:, -1:]
+
+
+def _draw_classes(
+    points: OperatingPoints, n_draws: int, random_state: int | np.random.Generator | None
+) -> tuple[_Gaps, _Gaps]:
+    """Draw the gaps of the negative and of the positive class."""
+    corners = points.thinned(_MOST_CORNERS)
+    rng = np.random.default_rng(random_state)
+    recalls = _draw_gaps(corners.recall, points.n_effective[0], n_draws, rng)
+    alarms = _draw_gaps(corners.false_positive_rate, points.n_effective[1], n_draws, rng)
+    return alarms, recalls
 
 
 def _draw_gaps(shares: np.ndarray, n_rows: float, n_draws: int, rng: np.random.Generator) -> _Gaps:
