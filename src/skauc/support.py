@@ -1,4 +1,4 @@
-"""Small helpers: blocks of rows, quiet overflow, missing cells, a hash, cached properties."""
+"""Small helpers: blocks of rows, quiet overflow, cells and text, a hash, cached properties."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ def is_missing(cell: Any) -> bool:
         return bool(cell is None or cell != cell or cell == "")
     except TypeError:  # a comparison with pandas.NA is neither true nor false
         return True
+
+
+def cut_short(text: str, longest: int) -> str:
+    """Return a text, or its beginning and an ellipsis if it is longer than that."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def spread(values: np.ndarray) -> np.ndarray:

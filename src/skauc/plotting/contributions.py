@@ -9,7 +9,7 @@ import numpy as np
 from skauc.exceptions import InvalidDataError
 from skauc.explain import Explanation, column_importances, shapley_values
 from skauc.plotting.axes import axes_to_draw_on, import_pyplot
-from skauc.support import is_missing
+from skauc.support import cut_short, is_missing
 
 _POSITIVE, _NEGATIVE = "#c0392b", "#2471a3"
 
@@ -141,7 +141,7 @@ def _cell(value) -> str:
     if is_missing(value):
         return "missing"
     text = f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-    return text if len(text) <= 24 else f"{text[:23]}…"
+    return cut_short(text, 24)
 
 
 def _write(ax, start, step, position) -> None:

@@ -8,6 +8,7 @@ from skauc.explain import partial_dependence, shapley_values
 from skauc.explain.columns import pick_rows
 from skauc.explain.grids import find_column
 from skauc.plotting.axes import axes_to_draw_on, import_pyplot
+from skauc.support import cut_short
 from skauc.validation import check_choice
 
 # Bins of the density under a numeric axis.
@@ -281,7 +282,7 @@ def _label_axis(ax, axis: str, grid) -> None:
     if grid.kind == "date":
         chosen = np.unique(np.linspace(0, len(positions) - 1, 5).astype(int))
         positions, labels = positions[chosen], [labels[i] for i in chosen]
-    shown = [label if len(label) <= 18 else f"{label[:17]}…" for label in labels]
+    shown = [cut_short(label, 18) for label in labels]
     is_crowded = axis == "x" and sum(map(len, shown)) > 45
     ticks = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if is_crowded else {}
     (ax.set_xticks if axis == "x" else ax.set_yticks)(positions, shown, **ticks)

@@ -14,7 +14,7 @@ from skauc.model import Model, without_ridges
 from skauc.report.columns import Column, columns, row_values
 from skauc.report.missing import ONLY_RIDGES, SEVERAL, Missing
 from skauc.report.rows import LabelledRows
-from skauc.support import is_missing
+from skauc.support import cut_short, is_missing
 from skauc.unwrapping import UnwrappedModel
 
 _SAMPLE_ROWS = 4_000
@@ -252,4 +252,4 @@ def plain(value) -> float | str:
         moment = np.datetime_as_string(value, unit="s")
         return moment.removesuffix("T00:00:00").replace("T", " ")
     text = "missing" if is_missing(value) else str(value)
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+    return cut_short(text, _LONGEST_TEXT)

@@ -13,7 +13,7 @@ from skauc.exceptions import InvalidParameterError
 from skauc.explain import Explanation, shapley_values
 from skauc.report.missing import Missing
 from skauc.report.rows import LabelledRows
-from skauc.support import is_missing
+from skauc.support import cut_short, is_missing
 from skauc.unwrapping import unwrap
 
 # Rows of each kind that the report explains, and columns of each row.
@@ -155,4 +155,4 @@ def cell_text(value) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value).removesuffix(" 00:00:00")
-    return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
+    return cut_short(text, _LONGEST_CELL)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skauc.support import cut_short
 from skauc.unwrapping import UnwrappedModel
 
 _LONGEST_VALUE = 80
@@ -79,10 +80,11 @@ def _brief(value) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return _shortened(", ".join(_brief(item) for item in value[:_LONGEST_VALUE]))
+        return cut_short(", ".join(map(_brief, value[:_LONGEST_VALUE])), _LONGEST_VALUE)
     if isinstance(value, str):
-        return _shortened(value)
-    return _shortened(_text(value.item() if isinstance(value, np.generic) else value))
+        return cut_short(value, _LONGEST_VALUE)
+    text = _text(value.item() if isinstance(value, np.generic) else value)
+    return cut_short(text, _LONGEST_VALUE)
 
 
 def _text(value) -> str:
@@ -90,7 +92,3 @@ def _text(value) -> str:
         return repr(value)
     except Exception:  # a parameter of a foreign class must not prevent the report
         return f"<{type(value).__name__}>"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"

@@ -12,6 +12,7 @@ from skauc.explain.grids import ColumnGrid
 from skauc.report.formatting import format_number
 from skauc.report.missing import SEVERAL, Missing
 from skauc.report.rows import LabelledRows
+from skauc.support import cut_short
 from skauc.unwrapping import UnwrappedModel
 
 N_SHAPES = 6
@@ -112,8 +113,4 @@ def _ticks(grid: ColumnGrid, positions: np.ndarray) -> tuple[tuple[float, str], 
         format_number(float(f"{grid.positions[i]:.3g}")) if grid.kind == "number" else label
         for i, label in enumerate(grid.labels)
     ]
-    return tuple((float(positions[i]), _shortened(labels[i])) for i in chosen)
-
-
-def _shortened(label: str) -> str:
-    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
+    return tuple((float(positions[i]), cut_short(labels[i], _LONGEST_LABEL)) for i in chosen)
