@@ -40,6 +40,11 @@ def is_missing(cell: Any) -> bool:
         return True
 
 
+def date_text(seconds: float) -> str:
+    """Return the date of a time in seconds since 1970-01-01, as YYYY-MM-DD."""
+    return str(np.datetime64(round(seconds), "s"))[:10]
+
+
 def cut_short(text: str, longest: int) -> str:
     """Return a text, or its beginning and an ellipsis if it is longer than that."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -10,7 +10,7 @@ import numpy as np
 
 from skauc.exceptions import InvalidParameterError
 from skauc.explain.columns import column_names, pick_rows
-from skauc.support import is_missing
+from skauc.support import date_text, is_missing
 
 # Levels of a category, most frequent first, that a grid has at most.
 _MOST_LEVELS = 20
@@ -51,7 +51,7 @@ class ColumnGrid:
         if self.kind == "number":
             return [f"{position:.4g}" for position in self.positions]
         if self.kind == "date":
-            return [str(np.datetime64(round(p), "s"))[:10] for p in self.positions]
+            return [date_text(position) for position in self.positions]
         return ["missing" if is_missing(value) else str(value) for value in self.values]
 
 

@@ -17,6 +17,7 @@ from skauc.report.formatting import format_number
 from skauc.report.importance import Importance
 from skauc.report.missing import Missing
 from skauc.report.rows import LabelledRows
+from skauc.support import date_text
 
 # A slice needs this many rows of each class.
 FEWEST = 10
@@ -120,7 +121,7 @@ def _parts(grid: ColumnGrid) -> Iterator[tuple[str, np.ndarray]]:
 
 def _text(value: float, kind: str) -> str:
     if kind == "date":
-        return str(np.datetime64(round(value), "s"))[:10]
+        return date_text(value)
     return format_number(float(f"{value:.4g}"))
 
 

@@ -17,6 +17,7 @@ from scipy.stats import chi2
 from skauc.exceptions import InvalidDataError
 from skauc.metrics.corrections import holm
 from skauc.preprocessing import TablePreprocessor
+from skauc.support import date_text
 from skauc.unwrapping import first_step
 
 SCORES = "score"
@@ -235,15 +236,12 @@ def _p_value(old: np.ndarray, new: np.ndarray) -> float:
 def _bin_names(known: Mapping) -> list[str]:
     if "levels" in known:
         return [*known["levels"], "other values"]
-    edges = [_edge_text(edge, known.get("is_date", False)) for edge in known["edges"]]
+    is_date = known.get("is_date", False)
+    edges = [date_text(edge) if is_date else f"{edge:.6g}" for edge in known["edges"]]
     if not edges:
         return ["all values"]
     between = [f"above {low} up to {high}" for low, high in pairwise(edges)]
     return [f"up to {edges[0]}", *between, f"above {edges[-1]}"]
-
-
-def _edge_text(edge: float, is_date: bool) -> str:
-    return str(np.datetime64(round(edge), "s"))[:10] if is_date else f"{edge:.6g}"
 
 
 def _check_memory(memory: Any) -> None:
