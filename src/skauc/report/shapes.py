@@ -105,10 +105,11 @@ def _density(grid: ColumnGrid, low: float, high: float) -> tuple[tuple[float, fl
 
 
 def _ticks(grid: ColumnGrid, positions: np.ndarray) -> tuple[tuple[float, str], ...]:
-    most = 12 if grid.kind == "level" else 3
-    chosen = np.unique(np.linspace(0, len(positions) - 1, min(most, len(positions))).astype(int))
     if grid.kind == "level":
-        chosen = np.arange(min(most, len(positions)))
+        chosen = np.arange(min(12, len(positions)))
+    else:
+        ends = np.linspace(0, len(positions) - 1, min(3, len(positions)))
+        chosen = np.unique(ends.astype(int))
     labels = [
         format_number(float(f"{grid.positions[i]:.3g}")) if grid.kind == "number" else label
         for i, label in enumerate(grid.labels)
