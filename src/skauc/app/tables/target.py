@@ -44,6 +44,11 @@ class LabelledTable:
     groups: np.ndarray | None = None
 
     @property
+    def n_fewest(self) -> int:
+        """The number of rows of the smaller class."""
+        return int(min(np.count_nonzero(self.y), np.count_nonzero(~self.y)))
+
+    @property
     def weightless(self) -> list:
         """The labels of which every row has the weight 0."""
         if self.weights is None:

@@ -44,8 +44,7 @@ def split_off_test(table: LabelledTable, share: float, seed: int) -> TableParts:
     parts : TableParts
         The two parts.
     """
-    n_fewest = min(np.count_nonzero(table.y), np.count_nonzero(~table.y))
-    if share == 0 or n_fewest < FEWEST_TO_TEST:
+    if share == 0 or table.n_fewest < FEWEST_TO_TEST:
         return TableParts(table, None)
     is_test = _test_rows(table, share, seed)
     train, test = (take_rows(table, np.flatnonzero(rows)) for rows in (~is_test, is_test))
@@ -87,7 +86,7 @@ def _test_rows(table: LabelledTable, share: float, seed: int) -> np.ndarray:
         return table.times > _latest_training_time(table.times, share)
     if table.groups is not None:
         return _is_in_test_groups(table, share, seed)
-    _check_share(share, int(np.bincount(table.y).min()))
+    _check_share(share, table.n_fewest)
     rows, is_test = np.arange(len(table.y)), np.zeros(len(table.y), dtype=bool)
     test = train_test_split(rows, test_size=share, stratify=table.y, random_state=seed)[1]
     is_test[test] = True
@@ -160,8 +159,7 @@ def folds_of_groups(
     """
     assert table.groups is not None
     n_groups = len(np.unique(table.groups))
-    n_fewest = int(min(np.count_nonzero(table.y), np.count_nonzero(~table.y)))
-    for n_folds in range(min(n_most, n_groups, n_fewest), 1, -1):
+    for n_folds in range(min(n_most, n_groups, table.n_fewest), 1, -1):
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
         folds = list(splitter.split(table.y, table.y, table.groups))
         if _have_both_classes(folds, table.y):

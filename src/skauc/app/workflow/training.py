@@ -148,10 +148,10 @@ def train_model(
     trained : Trained
         The model. After an interrupt it is the best model so far, if there is one.
     """
-    if _n_fewest(table) < 2:
+    if table.n_fewest < 2:
         raise InvalidDataError(
             f"Training needs at least 2 rows of each class; the smaller class has "
-            f"{_n_fewest(table)}. Use more rows."
+            f"{table.n_fewest}. Use more rows."
         )
     preprocessor = TablePreprocessor(
         random_state=recipe.seed,
@@ -218,17 +218,12 @@ def _with_threshold(pipeline: Pipeline, table: LabelledTable) -> FixedThresholdC
 
 def _notes_on_few(table: LabelledTable) -> tuple[str, ...]:
     """Say what rests on few rows."""
-    if _n_fewest(table) >= FEWEST_TO_TEST:
+    if table.n_fewest >= FEWEST_TO_TEST:
         return ()
     return (
-        f"The smaller class has {_n_fewest(table)} rows. The settings and the probabilities rest "
+        f"The smaller class has {table.n_fewest} rows. The settings and the probabilities rest "
         "on them, and are uncertain.",
     )
-
-
-def _n_fewest(table: LabelledTable) -> int:
-    """Return the number of rows of the smaller class."""
-    return int(min(np.count_nonzero(table.y), np.count_nonzero(~table.y)))
 
 
 def _notes_on_dates(step: TablePreprocessor, table: LabelledTable) -> tuple[str, ...]:
