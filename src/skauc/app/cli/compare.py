@@ -10,7 +10,7 @@ import typer
 
 from skauc.app.cli.files import check_outputs, file_to_write, messages_beside
 from skauc.app.cli.models import open_file
-from skauc.app.cli.options import AsJson, Force, Format, KnownTarget, Weights
+from skauc.app.cli.options import AsJson, Force, Format, KnownTarget, ModelPath, Weights
 from skauc.app.cli.output import print_json, print_table, tell
 from skauc.app.cli.progress import watch
 from skauc.exceptions import InvalidDataError
@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     from skauc.app.workflow import Comparison
     from skauc.metrics import AUCInterval, BootstrapInterval
 
-_Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file from skauc fit.", show_default=False)
-]
 _MOST_CORNERS = 300
 
 
 def compare(
-    model_a: _Model,
-    model_b: _Model,
+    model_a: ModelPath,
+    model_b: ModelPath,
     table: Annotated[
         str,
         typer.Argument(
