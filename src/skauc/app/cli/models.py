@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from skauc.app.tables import LabelledTable
     from skauc.app.workflow import ModelFacts
 
-_MOST_LISTED = 5
-
 
 @dataclass(frozen=True)
 class OpenedFile:
@@ -71,17 +69,16 @@ class OpenedFile:
 
     def note_unused(self, frame, kept: Collection[str] = ()) -> None:
         """Print which columns the model has never seen."""
+        from skauc.preprocessing.names import listed_columns
         from skauc.unwrapping import first_step
 
         dropped = getattr(first_step(self.model), "dropped_", ())
         known = {*self.kinds, *self.facts.left_out, *dropped, *kept}
         unused = [str(name) for name in frame.columns if name not in known]
         if unused and hasattr(self.model, "feature_names_in_"):
-            more = f" and {len(unused) - _MOST_LISTED} more" if len(unused) > _MOST_LISTED else ""
-            names = ", ".join(map(repr, unused[:_MOST_LISTED]))
-            are = "column {}; it is" if len(unused) == 1 else "columns {}; they are"
-            columns = are.format(names + more)
-            say(f"Note: the model was fitted without the {columns} ignored.")
+            are = "it is" if len(unused) == 1 else "they are"
+            columns = listed_columns(unused)
+            say(f"Note: the model was fitted without {columns}; {are} ignored.")
 
     def read_labelled(self, table: str, format, target, weights) -> LabelledTable:
         """Read a table with known labels. The index of ``X`` counts the rows of the table from 0.
