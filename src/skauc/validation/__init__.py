@@ -2,6 +2,7 @@
 
 from skauc.validation.labels import (
     check_class_weights,
+    check_each_class_counts,
     check_groups,
     check_no_negative_weight,
     check_number_of_classes,
@@ -46,6 +47,7 @@ __all__ = [
     "check_choice",
     "check_class_weights",
     "check_column",
+    "check_each_class_counts",
     "check_features",
     "check_fraction",
     "check_groups",

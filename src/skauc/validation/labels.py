@@ -80,6 +80,11 @@ def unusable_weights(total: float) -> InvalidDataError:
 def check_class_weights(weights: np.ndarray, labels, codes: np.ndarray) -> None:
     """Raise an error unless each class has a row of positive weight, and no weight is negative."""
     check_no_negative_weight(weights)
+    check_each_class_counts(weights, labels, codes)
+
+
+def check_each_class_counts(weights: np.ndarray, labels, codes: np.ndarray) -> None:
+    """Raise an error unless each class has a positive weight."""
     for code, label in enumerate(np.asarray(labels).tolist()):
         if not weights[codes == code].any():
             raise InvalidDataError(

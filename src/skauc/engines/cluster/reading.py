@@ -22,6 +22,7 @@ from skauc.engines.cluster.pool import Pool, find_pool
 from skauc.exceptions import InvalidDataError
 from skauc.validation import (
     FLOAT_DTYPES,
+    check_each_class_counts,
     check_number_of_classes,
     check_pair_weight,
     native,
@@ -173,14 +174,8 @@ def _check_summaries(summaries: list[Summary]) -> np.ndarray:
                 f"{number}. Use weight 0 to ignore a row."
             )
     weights = np.concatenate([summary.label_weights for summary in full])
-    negative, positive = (weights[codes == code] for code in (0, 1))
-    for label, of_class in zip(classes.tolist(), (negative, positive), strict=True):
-        if not of_class.any():
-            raise InvalidDataError(
-                f"`sample_weight` is 0 in every row of class {label!r}. "
-                "Give at least one row of each class a positive weight."
-            )
-    check_pair_weight(float(negative.sum()), float(positive.sum()))
+    check_each_class_counts(weights, classes, codes)
+    check_pair_weight(*(float(weights[codes == code].sum()) for code in (0, 1)))
     counts = np.concatenate([summary.label_counts for summary in full])
     warn_of_rare_negatives(classes, np.array([counts[codes == code].sum() for code in (0, 1)]))
     return classes
