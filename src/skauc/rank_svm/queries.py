@@ -11,7 +11,7 @@ from skauc.validation import (
     check_column,
     check_features,
     check_no_negative_weight,
-    check_numbers,
+    check_scored_weights,
     check_weights,
     unique_labels,
 )
@@ -126,9 +126,7 @@ def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.nda
             f"`y` must be as long as `X`; got {len(column)} and {n_rows}. Pass one grade per row."
         )
     _, codes = _check_grades("y", column)
-    if sample_weight is None:
-        return codes, np.ones(n_rows)
-    weights = check_numbers("sample_weight", sample_weight, n_rows, "Pass one weight per row.")
+    weights = check_scored_weights(sample_weight, n_rows)
     check_no_negative_weight(weights)
     return codes, weights
 

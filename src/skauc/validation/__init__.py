@@ -37,7 +37,7 @@ from skauc.validation.rows import (
     on_host,
     tidy,
 )
-from skauc.validation.scored import check_column, check_numbers, check_scored
+from skauc.validation.scored import check_column, check_scored, check_scored_weights
 
 __all__ = [
     "FLOAT_DTYPES",
@@ -55,12 +55,12 @@ __all__ = [
     "check_n_jobs",
     "check_no_negative_weight",
     "check_number_of_classes",
-    "check_numbers",
     "check_pair_weight",
     "check_positive",
     "check_refine",
     "check_rows",
     "check_scored",
+    "check_scored_weights",
     "check_scoring",
     "check_verbose",
     "check_weights",

@@ -24,12 +24,7 @@ def check_scored(y_true, y_score, sample_weight, pos_label):
         len(codes),
         "Pass one score per row, such as `decision_function(X)` or `predict_proba(X)[:, 1]`.",
     )
-    if sample_weight is None:
-        weights = np.ones(len(codes))
-    else:
-        weights = check_numbers(
-            "sample_weight", sample_weight, len(codes), "Pass one weight per row."
-        )
+    weights = check_scored_weights(sample_weight, len(codes))
     check_class_weights(weights, labels, codes)
     with quiet_overflow():
         total = float(weights.sum())
@@ -50,6 +45,13 @@ def check_column(name: str, values, advice: str) -> np.ndarray:
             f"`{name}` must have one dimension; got an array of shape {column.shape}. {advice}"
         )
     return column
+
+
+def check_scored_weights(sample_weight, n_rows: int) -> np.ndarray:
+    """Return one finite weight per row, ones if there are no weights."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    return check_numbers("sample_weight", sample_weight, n_rows, "Pass one weight per row.")
 
 
 def check_numbers(name: str, values, n_rows: int, advice: str) -> np.ndarray:
