@@ -10,15 +10,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skauc.base import CallbackMixin, RankingClassifier, fitting, with_callbacks
 from skauc.data.training import TrainingData, check_chunk, check_training
 from skauc.engines import current_policy
 from skauc.exceptions import InvalidDataError
+from skauc.kernels import densified
 from skauc.model import Model
-from skauc.support import quiet_overflow
+from skauc.support import quiet_overflow, row_slices, rows_per_block
 from skauc.validation import check_boolean, check_integer
 
 
@@ -177,9 +177,8 @@ def _arrays(state) -> Iterator[np.ndarray]:
 
 def _blocks(data: TrainingData, order: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the rows in the given order, in dense float64 blocks, with the codes of classes."""
-    n_rows = max(current_policy().float64_block // data.X.shape[1], 64)
-    for start in range(0, len(order), n_rows):
-        rows = order[start : start + n_rows]
-        block = data.X[rows]
-        block = block.toarray() if sparse.issparse(block) else block
+    n_rows = rows_per_block(data.X.shape[1], current_policy().float64_block)
+    for part in row_slices(len(order), n_rows):
+        rows = order[part]
+        block = densified(data.X[rows])
         yield np.ascontiguousarray(block, np.float64), data.positive[rows].astype(np.int64)
