@@ -189,7 +189,7 @@ def read_column(column, column_type: ColumnType) -> ColumnValues:
 def _read_numbers(column, form: str | None) -> ColumnValues:
     pd = import_pandas()
     if form == TRUTHS:
-        column, form = _numbered_truths(column), None
+        column, form = _without_words(column, {"true": 1.0, "false": 0.0}), None
     elif pd.api.types.infer_dtype(column, skipna=True) == "boolean":
         _check_converted(column, np.ones(len(column), dtype=bool), "numeric")
     if pd.api.types.is_timedelta64_dtype(column.dtype):
@@ -207,9 +207,8 @@ def _read_numbers(column, form: str | None) -> ColumnValues:
     return _all_parsed(numbers)
 
 
-def _numbered_truths(column):
-    """Return a column with 1 and 0 for truth values, and other cells as they are."""
-    words = {"true": 1.0, "false": 0.0}
+def _without_words(column, words: dict):
+    """Return a column with values for some words in any case, and other cells as they are."""
     return column.map(lambda value: words.get(str(value).strip().lower(), value))
 
 
@@ -249,8 +248,7 @@ def _seconds(dates) -> np.ndarray:
 def _read_truths(column, form: str | None) -> ColumnValues:
     """Return 0, 1 and NaN."""
     if _holds_text(column):
-        words = {"true": True, "false": False}
-        column = column.map(lambda value: words.get(str(value).strip().lower(), value))
+        column = _without_words(column, {"true": True, "false": False})
     known = column.isin([False, True]).to_numpy()
     _check_converted(column, ~known, "boolean")
     truths = np.full(len(column), np.nan)
