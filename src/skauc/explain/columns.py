@@ -108,5 +108,4 @@ def as_array(X: Any) -> np.ndarray:
 
 
 def _probes(X: Any, random_state: np.random.RandomState) -> np.ndarray:
-    n_rows = X.shape[0]
-    return random_state.permutation(n_rows)[: min(n_rows, N_PROBES)]
+    return random_state.permutation(X.shape[0])[:N_PROBES]

@@ -105,7 +105,7 @@ def _flagged(
 def _check_k(k: Any, total: float) -> float:
     """Return the number of rows."""
     is_share = isinstance(k, float | np.floating) and 0 < k <= 1
-    if not is_number(k) or isinstance(k, bool) or not (is_share or 1 <= k <= total):
+    if not is_number(k) or not (is_share or 1 <= k <= total):
         raise InvalidParameterError(
             f"`k` must be a number of rows from 1 to {total:g}, or a share of them between 0 and "
             f"1; got {k!r}."
