@@ -378,7 +378,7 @@ def make_kernels(kernel, *, gammas: list[float], degree: int, coef0: float) -> l
     return [KERNEL_TYPES[kernel](gamma) for gamma in gammas]
 
 
-def make_kernel(kernel, data, *, gamma, degree: int, coef0: float, names=None) -> Kernel:
+def make_kernel(kernel, data, *, gamma, degree: int, coef0: float, names) -> Kernel:
     """Build one kernel for weighted rows whose features have these names.
 
     Only kernels with a gamma need the spread of the features. They also mix features, so there is

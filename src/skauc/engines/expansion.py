@@ -92,7 +92,7 @@ def score_in_fit(
     *,
     linear_coef: np.ndarray | None,
     intercept: float,
-    n_jobs=None,
+    n_jobs,
 ) -> np.ndarray:
     """Return the scores of many rows, in one compiled call per task if the kernel allows it.
 

@@ -163,7 +163,7 @@ class ScoreRanges:
         return 0.5 * (self.lowest_positive + self.highest_negative)
 
 
-def score_ranges(scores: np.ndarray, positive: np.ndarray, run: Run = serially) -> ScoreRanges:
+def score_ranges(scores: np.ndarray, positive: np.ndarray, run: Run) -> ScoreRanges:
     """Return the ranges of the scores."""
     ranges = run(lambda start, stop: _ranges(scores, positive, start, stop), len(scores))
     low_n, high_n, low_p, high_p = zip(*ranges, strict=True)
@@ -418,7 +418,7 @@ def partner_weights(
 
 
 def finish_product(
-    tables: np.ndarray, cells: Cells, positive, weights, curvature, columns, run: Run = serially
+    tables: np.ndarray, cells: Cells, positive, weights, curvature, columns, run: Run
 ) -> np.ndarray:
     """Return s (L x - G(x)), given the `partner_sums` of the columns x."""
     product = look_up_partners(tables, cells, positive, run)
@@ -452,7 +452,7 @@ def partner_sums(by_cell: np.ndarray) -> np.ndarray:
     return np.stack((sums_below(positives), sums_above(negatives)))
 
 
-def look_up_partners(tables: np.ndarray, cells: Cells, positive: np.ndarray, run: Run = serially):
+def look_up_partners(tables: np.ndarray, cells: Cells, positive: np.ndarray, run: Run):
     """Return each row's entry of tables by class and cell."""
     out = np.empty((len(positive), *tables.shape[2:]))
 

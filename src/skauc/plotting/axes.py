@@ -17,7 +17,7 @@ def import_pyplot():
     return plt
 
 
-def axes_to_draw_on(ax=None):
+def axes_to_draw_on(ax):
     """Return the given axes, or the axes of a new figure."""
     plt = import_pyplot()
     if ax is None:

@@ -94,7 +94,7 @@ def best_number_form(texts, weights: np.ndarray) -> tuple[str, np.ndarray]:
     return _example(mark, is_grouped, unit), kept
 
 
-def parse_numbers(texts, form: str = PLAIN) -> np.ndarray:
+def parse_numbers(texts, form: str) -> np.ndarray:
     """Return the numbers in a Series of stripped text, NaN where a value does not parse.
 
     Numbers that are too large, "inf" and "Infinity" are infinite.

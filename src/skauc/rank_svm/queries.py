@@ -108,7 +108,7 @@ def check_qid(qid, n_rows: int) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
-def check_graded(estimator, X, y, sample_weight=None):
+def check_graded(estimator, X, y, sample_weight):
     """Validate graded rows; return the rows, the sorted grades, the codes of the rows, and weights.
 
     Two labels can be of any type. More than two must be numbers, so that their order is known.
@@ -118,7 +118,7 @@ def check_graded(estimator, X, y, sample_weight=None):
     return X, grades, codes, check_weights(sample_weight, X)
 
 
-def check_scored_grades(y_true, n_rows: int, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
+def check_scored_grades(y_true, n_rows: int, sample_weight) -> tuple[np.ndarray, np.ndarray]:
     """Validate the grades and weights that `score` takes; return codes and weights."""
     column = check_column("y", y_true, "Pass one grade per row.")
     if len(column) != n_rows:

@@ -66,7 +66,7 @@ def typical_centres(
     unwrapped: UnwrappedModel,
     train: LabelledRows | None,
     test: LabelledRows,
-    unused: frozenset[str] = frozenset(),
+    unused: frozenset[str],
 ) -> TypicalCentres | Missing:
     """Find the centre that is most similar to the rows of each class.
 

@@ -42,7 +42,7 @@ def find_warnings(
     scores: np.ndarray,
     interval: AUCInterval,
     train_auc: float | None,
-    unused: frozenset[str] = frozenset(),
+    unused: frozenset[str],
 ) -> tuple[DataWarning, ...]:
     """Check the columns, the rows that are in both tables, and the numbers of rows.
 

@@ -40,7 +40,7 @@ def threshold_table(
     points: OperatingPoints,
     own: float | None,
     costs,
-    probabilities: np.ndarray | None = None,
+    probabilities: np.ndarray | None,
 ) -> ThresholdTable:
     """Thin the operating points for the slider; ``probabilities`` has one threshold per point."""
     false_alarm, miss = _check_costs(costs, points)

@@ -218,7 +218,7 @@ class Parameters:
         return self.shapes in RIDGES or (self.shapes == "local" and self.refine > 0)
 
 
-def n_steps(refine: str | bool | int, kernel: str | Callable, shapes: str = "round") -> int:
+def n_steps(refine: str | bool | int, kernel: str | Callable, shapes: str) -> int:
     """Return the number of steps of the last refinement, 0 for none.
 
     "auto" refines RBF kernels, the only ones that can be refined, but no additive models.

@@ -15,7 +15,7 @@ from skauc.data.statistics import feature_statistics
 from skauc.data.training import TrainingData
 from skauc.feature_map import FeatureMap, rotate, scale
 from skauc.kernels import Kernel, make_kernels, resolve_gammas
-from skauc.losses.focus import WHOLE, Focus
+from skauc.losses.focus import Focus
 from skauc.metrics.partial_area import check_part
 from skauc.model import Model, PathRecord
 from skauc.solvers.newton import Newton, halving_search, make_step, parabola_search
@@ -165,7 +165,7 @@ class Plan:
         check_part(parameters.max_fpr, parameters.min_tpr, held_out.learning)
         return held_out
 
-    def optimiser(self, capacity: int, focus: Focus = WHOLE) -> Newton:
+    def optimiser(self, capacity: int, focus: Focus) -> Newton:
         """Return Newton's method with the solver of the parameters."""
         selection = self.parameters.selection
         # The Hessian is that for fixed shares of the rows, see `skauc.losses.focus`.

@@ -90,7 +90,7 @@ def iterate_delimited(
     source: Source,
     text_columns: Collection[str],
     numeric: Collection[str],
-    verbatim: Collection[str] = (),
+    verbatim: Collection[str],
 ) -> Iterator[Piece]:
     """Yield pieces. The types are those of the first block, with integers as floats.
 

@@ -31,9 +31,7 @@ def read_parquet(source: Source):
         return file.read()
 
 
-def iterate_parquet(
-    source: Source, chunk_rows: int, verbatim: Collection[str] = ()
-) -> Iterator[Piece]:
+def iterate_parquet(source: Source, chunk_rows: int, verbatim: Collection[str]) -> Iterator[Piece]:
     """Yield pieces of the table."""
     import pyarrow as pa
 
@@ -96,9 +94,7 @@ def _arff_frame(rows: list, attributes: list[tuple]):
     return frame.astype(types)
 
 
-def iterate_arff(
-    source: Source, chunk_rows: int, verbatim: Collection[str] = ()
-) -> Iterator[tuple]:
+def iterate_arff(source: Source, chunk_rows: int, verbatim: Collection[str]) -> Iterator[tuple]:
     """Yield frames, and the verbatim columns as text. Sparse files are read whole.
 
     liac-arff turns numbers into floats. Verbatim columns are declared as strings before it reads
@@ -192,7 +188,7 @@ def read_libsvm(source: Source, names: list[str] | None):
 
 
 def iterate_libsvm(
-    source: Source, chunk_rows: int, names: list[str] | None, verbatim: Collection[str] = ()
+    source: Source, chunk_rows: int, names: list[str] | None, verbatim: Collection[str]
 ) -> Iterator[tuple]:
     """Yield frames, and the verbatim columns as text.
 

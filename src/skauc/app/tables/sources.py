@@ -62,7 +62,7 @@ class Source:
             ) from error
 
 
-def find_source(path, format: str | None = None) -> Source:
+def find_source(path, format: str | None) -> Source:
     """Return the source at a path, or standard input for "-"."""
     if format is not None:
         check_choice("format", format, FORMATS)

@@ -72,7 +72,7 @@ class Comparison:
 
 
 def compare_models(
-    a: ScoredRows, b: ScoredRows, positive: np.ndarray, weights: np.ndarray | None = None
+    a: ScoredRows, b: ScoredRows, positive: np.ndarray, weights: np.ndarray | None
 ) -> Comparison:
     """Compare the output of two models for the same rows.
 

@@ -105,9 +105,7 @@ class DemoResult:
         return {"rows": rows, "seconds": self.seconds, "models": models}
 
 
-def run_demo(
-    n_basis: int, n_positive: int, seed: int, tick: Callable = lambda *done: None
-) -> DemoResult:
+def run_demo(n_basis: int, n_positive: int, seed: int, tick: Callable) -> DemoResult:
     """Fit both models to each digit as the rare class.
 
     Half of the images are test images. Of the training images of the rare digit, only

@@ -101,9 +101,9 @@ class Evaluation:
 def evaluate_rows(
     rows: ScoredRows,
     positive: np.ndarray,
-    weights: np.ndarray | None = None,
+    weights: np.ndarray | None,
     *,
-    threshold: float | None = None,
+    threshold: float | None,
     other_threshold: float | None = None,
     max_fpr: float | None = None,
     min_tpr: float | None = None,

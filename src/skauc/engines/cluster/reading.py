@@ -63,7 +63,7 @@ class Summary:
     lowest_weight: float
 
 
-def read_for_cluster(estimator, X, y, sample_weight=None) -> ClusterData:
+def read_for_cluster(estimator, X, y, sample_weight) -> ClusterData:
     """Validate the arguments of ``fit`` and distribute the rows over the cluster in blocks."""
     pool = find_pool()
     if not dask.is_dask_collection(X):

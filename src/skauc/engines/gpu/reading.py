@@ -10,7 +10,7 @@ from skauc.engines.gpu.kernels import check_kernel
 from skauc.validation import is_tensor
 
 
-def read_for_gpu(estimator, X, y, sample_weight=None) -> TrainingData:
+def read_for_gpu(estimator, X, y, sample_weight) -> TrainingData:
     """Validate the arguments of ``fit`` and choose the GPU: that of a tensor, if ``X`` is one."""
     check_kernel(getattr(estimator, "kernel", None))
     device = str(X.device) if is_tensor(X) and X.is_cuda else find_device()
