@@ -114,7 +114,7 @@ def check_graded(estimator, X, y, sample_weight):
     Two labels can be of any type. More than two must be numbers, so that their order is known.
     """
     X, y = check_features(estimator, X, y)
-    grades, codes = _check_grades("y", y)
+    grades, codes = _check_grades(y)
     return X, grades, codes, check_weights(sample_weight, X)
 
 
@@ -125,17 +125,17 @@ def check_scored_grades(y_true, n_rows: int, sample_weight) -> tuple[np.ndarray,
         raise InvalidDataError(
             f"`y` must be as long as `X`; got {len(column)} and {n_rows}. Pass one grade per row."
         )
-    _, codes = _check_grades("y", column)
+    _, codes = _check_grades(column)
     weights = check_scored_weights(sample_weight, n_rows)
     check_no_negative_weight(weights)
     return codes, weights
 
 
-def _check_grades(name: str, grades) -> tuple[np.ndarray, np.ndarray]:
-    labels, codes = unique_labels(name, grades)
+def _check_grades(grades) -> tuple[np.ndarray, np.ndarray]:
+    labels, codes = unique_labels("y", grades)
     if len(labels) > 2 and labels.dtype.kind not in "biuf":
         raise InvalidDataError(
-            f"Grades must be numbers; `{name}` has {len(labels)} different values of type "
+            f"Grades must be numbers; `y` has {len(labels)} different values of type "
             f"{labels.dtype}. Code them as numbers, the most relevant highest."
         )
     return labels, codes
