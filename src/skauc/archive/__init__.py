@@ -7,7 +7,7 @@ allocated, nothing is unpickled, and nothing in the file is executed.
 """
 
 from skauc.archive.atomic import write_atomically
-from skauc.archive.checks import checked_array, is_integer, require
+from skauc.archive.checks import brief_error, checked_array, is_integer, require
 from skauc.archive.container import DEFAULT_LIMITS, Archive, ArchiveError, ArchiveSizeError, Limits
 from skauc.archive.reading import check_array_header, read_archive, read_header
 from skauc.archive.writing import write_archive
@@ -18,6 +18,7 @@ __all__ = [
     "ArchiveError",
     "ArchiveSizeError",
     "Limits",
+    "brief_error",
     "check_array_header",
     "checked_array",
     "is_integer",

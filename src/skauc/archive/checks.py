@@ -22,6 +22,11 @@ def checked_array(array: Any, dtypes: tuple, shape: tuple[int, ...], what: str) 
     return array
 
 
+def brief_error(error: Exception) -> str:
+    """Return the type of an error and the first line of its message, cut short."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+
+
 def is_integer(value: Any, least: int, most: int) -> bool:
     """Return whether a value of JSON is an integer between two bounds, both included."""
     return type(value) is int and least <= value <= most

@@ -20,7 +20,7 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
-from skauc.archive import ArchiveError, is_integer, require
+from skauc.archive import ArchiveError, brief_error, is_integer, require
 from skauc.exceptions import MissingPackageError
 from skauc.persistence.estimators import RESET, is_own, is_own_step
 from skauc.persistence.probe import check_scores
@@ -61,7 +61,7 @@ def take_apart(model: Any) -> tuple[bytes, list[Any]]:
     except MissingPackageError:
         raise
     except Exception as error:  # foreign types raise anything when they are taken apart
-        raise ArchiveError(f"a step cannot be stored by skops ({_brief(error)})") from error
+        raise ArchiveError(f"a step cannot be stored by skops ({brief_error(error)})") from error
     audit_shell(content)
     _check_trusted(content)
     return content, [list(each) if _is_list_of_columns(each) else each for each in taken]
@@ -85,7 +85,7 @@ def put_together(content: np.ndarray, parts: list[Any], version: str | None) -> 
     except (MissingPackageError, MemoryError):
         raise
     except Exception as error:  # a hostile shell can fail in any way
-        reason = str(error) if isinstance(error, ArchiveError) else _brief(error)
+        reason = str(error) if isinstance(error, ArchiveError) else brief_error(error)
         if version == sklearn.__version__:
             raise ArchiveError(f"its steps cannot be built: {reason}") from error
         raise ArchiveError(
@@ -256,7 +256,3 @@ def _without(modules: Iterable[str]) -> Iterator[None]:
     finally:
         for name in hidden:
             sys.modules.pop(name, None)  # another thread may have done it
-
-
-def _brief(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]

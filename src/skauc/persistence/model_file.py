@@ -14,6 +14,7 @@ from skauc.archive import (
     ArchiveError,
     ArchiveSizeError,
     Limits,
+    brief_error,
     is_integer,
     read_archive,
     read_header,
@@ -288,8 +289,7 @@ def _decode_part(part: Any, prefix: str, arrays: Arrays) -> Any:
     except ArchiveError:
         raise
     except Exception as error:  # values of unexpected types fail in many ways
-        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        raise ArchiveError(f"a part of it cannot be built ({reason})") from error
+        raise ArchiveError(f"a part of it cannot be built ({brief_error(error)})") from error
 
 
 def check_savable(estimator: Any) -> None:

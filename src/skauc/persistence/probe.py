@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from skauc.archive import ArchiveError, require
+from skauc.archive import ArchiveError, brief_error, require
 from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import first_step, layers_of, ranking_scores
 
@@ -41,10 +41,10 @@ def check_scores(model: Any) -> None:
         raise
     except ValueError as error:
         if all(type(step).__name__ in _TAKE_ALL for step in _steps_of(model)):
-            raise ArchiveError(f"it cannot score a row ({_brief(error)})") from error
+            raise ArchiveError(f"it cannot score a row ({brief_error(error)})") from error
         return  # zeros may be unknown to an encoder, or become infinite
     except Exception as error:  # whatever does not fit together
-        raise ArchiveError(f"it cannot score a row ({_brief(error)})") from error
+        raise ArchiveError(f"it cannot score a row ({brief_error(error)})") from error
     require(scores.shape == (1,) and bool(np.isfinite(scores).all()), "its score of a row is")
     require(np.shape(labels) == (1,), "its label of a row is")
 
@@ -90,7 +90,3 @@ def _steps_of(model: Any) -> Iterator[Any]:
     for layer in layers_of(model):
         if isinstance(layer, Pipeline):
             yield from (step for _, step in layer.steps[:-1] if step not in (None, "passthrough"))
-
-
-def _brief(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
