@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, helper, numpy_helper
+from onnx import ModelProto, helper
 
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain.columns import UserColumns
@@ -25,6 +25,7 @@ from skauc.explain.shapley import as_table, features_of, why_inexact
 from skauc.explain.sources import sources_of_steps
 from skauc.kernels import as_dense
 from skauc.model import without_ridges
+from skauc.onnx.nodes import GraphNodes
 from skauc.unwrapping import UnwrappedModel
 
 # The converter gives the rows that the kernel sees a name that begins like this.
@@ -61,7 +62,7 @@ def add_contributions(
     found = [
         name for node in graph.graph.node for name in node.output if name.startswith(MAPPED_ROWS)
     ]
-    _Nodes(graph).write(form, ridges, row, found[-1], tensor)
+    _Contributions(graph, "skauc contributions").write(form, ridges, row, found[-1], tensor)
     for key, value in (("columns", "\n".join(names)), ("base_value", repr(float(base)))):
         graph.metadata_props.add(key=key, value=value)
 
@@ -81,12 +82,8 @@ def _background_row(opened: UnwrappedModel, background: Any) -> np.ndarray:
     return features_of(opened, row)
 
 
-class _Nodes:
-    """Appends nodes and constants in float64."""
-
-    def __init__(self, model: ModelProto):
-        self.graph = model.graph
-        self.n_names = 0
+class _Contributions(GraphNodes):
+    """The nodes of the contributions, in float64."""
 
     def write(
         self, form: ProductForm, ridges: RidgeForm | None, row: np.ndarray, rows: str, tensor: int
@@ -149,19 +146,3 @@ class _Nodes:
         return self.node(
             "Exp", [self.node("Mul", [distances, self.constant(-form.gammas[:, None])])]
         )
-
-    def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
-        """Append a node and return the name of its output."""
-        output = self._new_name()
-        self.graph.node.append(helper.make_node(operator, inputs, [output], **attributes))
-        return output
-
-    def constant(self, value: Any, dtype: Any = np.float64) -> str:
-        """Add a constant and return its name."""
-        name = self._new_name()
-        self.graph.initializer.append(numpy_helper.from_array(np.asarray(value, dtype), name))
-        return name
-
-    def _new_name(self) -> str:
-        self.n_names += 1
-        return f"skauc contributions {self.n_names}"

@@ -9,7 +9,7 @@ ignores thresholds.
 from __future__ import annotations
 
 import numpy as np
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper
 from skl2onnx import convert_sklearn
 from skl2onnx.common.data_types import (
     BooleanTensorType,
@@ -24,6 +24,7 @@ from sklearn.pipeline import Pipeline
 from skauc.exceptions import InvalidParameterError
 from skauc.onnx.contributions import add_contributions
 from skauc.onnx.converters import label_values, register
+from skauc.onnx.nodes import GraphNodes
 from skauc.onnx.steps import OPSET_OF_WORDS
 from skauc.preprocessing import TablePreprocessor
 from skauc.unwrapping import UnwrappedModel, unwrap_single
@@ -115,12 +116,12 @@ def _frame_inputs(frame, precision: str) -> list[tuple]:
     return inputs
 
 
-class _Ending:
+class _Ending(GraphNodes):
     """The last nodes of a graph: probabilities, the threshold, and the names of the outputs."""
 
     def __init__(self, model: ModelProto, tensor: int):
-        self.model, self.graph, self.tensor = model, model.graph, tensor
-        self.n_names = 0
+        super().__init__(model, "skauc ending")
+        self.model, self.tensor = model, tensor
 
     def write(self, opened: UnwrappedModel, classes: np.ndarray) -> None:
         """Replace the outputs of the estimator by those of the whole model."""
@@ -181,12 +182,6 @@ class _Ending:
         rise = self.node("MatMul", [part, self.constant(np.diff(y)[:, None])])
         return self.node("Add", [rise, self.constant(y[0])])
 
-    def node(self, operator: str, inputs: list[str], **attributes) -> str:
-        """Append a node and return the name of its output."""
-        output = self.new_name()
-        self.graph.node.append(helper.make_node(operator, inputs, [output], **attributes))
-        return output
-
     def output(
         self, operator: str, inputs: list[str], name: str, tensor: int, shape: list, **attributes
     ) -> None:
@@ -195,19 +190,3 @@ class _Ending:
             name = f"output {name}"
         self.graph.node.append(helper.make_node(operator, inputs, [name], **attributes))
         self.graph.output.append(helper.make_tensor_value_info(name, tensor, shape))
-
-    def constant(self, value, dtype=np.float64) -> str:
-        """Add a constant and return its name."""
-        name = self.new_name()
-        array = np.asarray(value, dtype=dtype)
-        self.graph.initializer.append(
-            numpy_helper.from_array(
-                array.astype(object) if array.dtype.kind == "U" else array, name
-            )
-        )
-        return name
-
-    def new_name(self) -> str:
-        """Return a name that is not in use."""
-        self.n_names += 1
-        return f"skauc ending {self.n_names}"
