@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skauc.exceptions import InvalidDataError
 from skauc.preprocessing import TablePreprocessor
 
 RNG = np.random.default_rng(0)
@@ -206,3 +207,16 @@ def test_fractions_of_a_second_and_other_text_stay():
     texts = ["08:00:00.25", "08:00:00.250000", "late", "24:00", "8:00"] * 10
     values = TablePreprocessor().fit(frame := pd.DataFrame({"x": texts})).column_values(frame)
     assert values["x"][:5].tolist() == ["08:00:00.25", "08:00:00.25", "late", "24:00", "8:00"]
+
+
+@pytest.mark.parametrize(
+    ("held", "others", "message"),
+    [
+        (["12,5", "3,25"], ["12.5", "3.25"], r"numbers in the form 1234,5 when .* got '12\.5' in"),
+        (["31/01/2024", "02/04/2024"], ["1/31/24"], "dates in the form %d/%m/%Y when .* got '1/31"),
+    ],
+)
+def test_errors_name_the_form_that_a_column_had(held, others, message):
+    step = TablePreprocessor().fit(pd.DataFrame({"x": 20 * held}))
+    with pytest.raises(InvalidDataError, match="Column 'x' held " + message):
+        step.transform(pd.DataFrame({"x": others}))

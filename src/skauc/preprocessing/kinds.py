@@ -197,7 +197,7 @@ def _read_numbers(column, form: str | None) -> ColumnValues:
     elif pd.api.types.is_numeric_dtype(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif _holds_text(column):
-        read = _parsed(column, "numeric", lambda texts: parse_numbers(texts, form or PLAIN))
+        read = _parsed(column, "numeric", form or PLAIN, parse_numbers)
         _check_finite(column, read.values)
         return read
     else:
@@ -232,12 +232,16 @@ def _read_dates(column, form: str | None) -> ColumnValues:
         _check_converted(column, np.ones(len(column), dtype=bool), "date")
         return _all_parsed(np.full(len(column), np.nan))
     if _holds_text(column):
-        return _parsed(column, "date", lambda texts: _seconds(parse_dates(texts, form or ISO)))
+        return _parsed(column, "date", form or ISO, _parse_seconds)
     dates = column
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = pd.to_datetime(column.astype(object), format="ISO8601", errors="coerce", utc=True)
         _check_converted(column, dates.isna().to_numpy(), "date")
     return _all_parsed(_seconds(pd.to_datetime(dates, utc=True)))
+
+
+def _parse_seconds(texts, form: str) -> np.ndarray:
+    return _seconds(parse_dates(texts, form))
 
 
 def _seconds(dates) -> np.ndarray:
@@ -279,8 +283,8 @@ def _texts(values):
     return values.astype(str).str.strip()
 
 
-def _parsed(column, kind: str, parse) -> ColumnValues:
-    """Parse the distinct texts of a column; what does not parse is missing.
+def _parsed(column, kind: str, form: str, parse: Callable[[Any, str], np.ndarray]) -> ColumnValues:
+    """Parse the distinct texts of a column in a form; what does not parse is missing.
 
     An error is raised if there are texts, other than words for a missing value, and none parses.
     """
@@ -288,14 +292,14 @@ def _parsed(column, kind: str, parse) -> ColumnValues:
     missing = column.isna().to_numpy()
     codes, texts = pd.factorize(_texts(column[~missing]))
     texts = pd.Series(texts)
-    parsed = parse(texts)
+    parsed = parse(texts, form)
     values = np.full(len(column), np.nan)
     unparsed = np.zeros(len(column), dtype=bool)
     values[~missing] = parsed[codes]
     failed = np.isnan(parsed) & (texts != "").to_numpy(dtype=bool)
     unparsed[~missing] = failed[codes]
     if np.isnan(parsed).all() and not is_missing_word(texts).all():
-        _check_converted(column, unparsed, kind)
+        _check_converted(column, unparsed, kind, f" in the form {form}")
     return ColumnValues(values, unparsed)
 
 
@@ -303,15 +307,18 @@ def _all_parsed(values: np.ndarray) -> ColumnValues:
     return ColumnValues(values, np.zeros(len(values), dtype=bool))
 
 
-def _check_converted(column, unknown: np.ndarray, kind: str) -> None:
-    """Raise an error if a value that is not missing could not be converted."""
+def _check_converted(column, unknown: np.ndarray, kind: str, form: str = "") -> None:
+    """Raise an error if a value that is not missing could not be converted.
+
+    ``form`` says how the values were written, if they were text.
+    """
     wrong = unknown & column.notna().to_numpy()
     if not wrong.any():
         return
     place = int(np.argmax(wrong))
     value = column.iloc[place]
     raise InvalidDataError(
-        f"Column {column.name!r} held {_WORDS[kind]} when the model was fitted; got "
+        f"Column {column.name!r} held {_WORDS[kind]}{form} when the model was fitted; got "
         f"{value.item() if isinstance(value, np.generic) else value!r} in row "
         f"{row_number(column, place)}, counted from 0. Correct the column, or fit a model to this "
         "table."
