@@ -36,7 +36,12 @@ _BAD_INPUT = (
     UnicodeDecodeError,
 )
 # Parameters of estimators whose options have other names.
-_OTHER_NAMES = {"jobs": "n_jobs", "weights": "sample_weight", "group": "groups"}
+_OTHER_NAMES = {
+    "jobs": "n_jobs",
+    "weights": "sample_weight",
+    "group": "groups",
+    "force": "overwrite",
+}
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
@@ -120,6 +125,7 @@ def _with_options(message: str, options: dict[str, str]) -> str:
         return match[0] if option is None else f"{option} {match[3]}"
 
     message = re.sub(r"""\b(\w+)=(['"])(\w+)\2""", with_value, message)
+    message = re.sub(r"\b(\w+)=True\b", lambda match: options.get(match[1], match[0]), message)
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), message)
 
 

@@ -50,9 +50,20 @@ def check_outputs(
         raise InvalidParameterError(
             "The output is binary and standard output is a terminal. Pipe it, or name a file."
         )
-    for path in paths:
-        if path is not None and not is_standard_output(path):
-            _check_file(path, force)
+    files = [path for path in paths if path is not None and not is_standard_output(path)]
+    for path in files:
+        _check_file(path, force)
+    _check_distinct([path for path in files if not _is_special(path)])
+
+
+def _check_distinct(files: list[Path]) -> None:
+    """Raise an error if one output would replace another."""
+    for number, path in enumerate(files):
+        if path.resolve() in (earlier.resolve() for earlier in files[:number]):
+            raise InvalidParameterError(
+                f"Two outputs go to the file {path}, and one would replace the other. Choose "
+                "another name for one of them."
+            )
 
 
 def _check_file(path: Path, force: bool) -> None:

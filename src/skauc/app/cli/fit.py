@@ -396,7 +396,7 @@ def _write_report(
     except KeyboardInterrupt as interrupt:
         raise Interrupted(f"The model is in {_named(output)}; there is no report.") from interrupt
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = (error.strerror or str(error)).removesuffix(".")
         raise OSError(
             f"The report cannot be written to {report}: {reason}. The model is in {_named(output)}."
         ) from error
