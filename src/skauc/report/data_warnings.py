@@ -68,6 +68,49 @@ def leak_suspects(rows: LabelledRows) -> list[tuple[float, str]]:
     return sorted((auc, name) for auc, name in ranked if auc > LEAK_AUC)[::-1]
 
 
+@dataclass(frozen=True)
+class RepeatedRows:
+    """Test rows with the values of a training row, and the AUC with and without them."""
+
+    n_repeated: int
+    n_rows: int
+    auc: float
+    rest_auc: float | None
+
+    @property
+    def is_serious(self) -> bool:
+        """Whether they are many, or raise the AUC."""
+        gain = 0.0 if self.rest_auc is None else self.auc - self.rest_auc
+        return self.n_repeated >= MANY_REPEATED * self.n_rows or gain > REPEATED_GAIN
+
+    @property
+    def words(self) -> str:
+        """What was found, in one or two sentences."""
+        share = self.n_repeated / self.n_rows
+        words = (
+            f"{self.n_repeated:,} of {self.n_rows:,} test rows ({share:.1%}) have the same values "
+            "as a training row."
+        )
+        if self.rest_auc is None:
+            return words
+        return (
+            f"{words} Without them the AUC is {self.rest_auc:.4f}; with them it is {self.auc:.4f}."
+        )
+
+
+def find_repeated(
+    train_X, test: LabelledRows, scores: np.ndarray, auc: float
+) -> RepeatedRows | None:
+    """Find the test rows that are also training rows; None if there are none."""
+    repeated = np.isin(row_hashes(test.X), row_hashes(train_X))
+    if not repeated.any():
+        return None
+    rest, rest_auc = ~repeated, None
+    if len(np.unique(test.positive[rest & (test.weights > 0)])) == 2:
+        rest_auc = weighted_auc(scores[rest], test.positive[rest], test.weights[rest])
+    return RepeatedRows(int(np.count_nonzero(repeated)), len(repeated), auc, rest_auc)
+
+
 def _leaks(rows: LabelledRows) -> list[DataWarning]:
     suspects = leak_suspects(rows)
     if not suspects:
@@ -88,26 +131,14 @@ def _leaks(rows: LabelledRows) -> list[DataWarning]:
 def _duplicates(
     train: LabelledRows | None, test: LabelledRows, scores, interval
 ) -> list[DataWarning]:
-    if train is None:
+    found = None if train is None else find_repeated(train.X, test, scores, interval.auc)
+    if found is None:
         return []
-    repeated = np.isin(row_hashes(test.X), row_hashes(train.X))
-    n_repeated = int(np.count_nonzero(repeated))
-    if n_repeated == 0:
-        return []
-    rest = ~repeated
-    without, gain = "", 0.0
-    if len(np.unique(test.positive[rest & (test.weights > 0)])) == 2:
-        auc = weighted_auc(scores[rest], test.positive[rest], test.weights[rest])
-        gain = interval.auc - auc
-        without = f" Without them the AUC is {auc:.4f}; with them it is {interval.auc:.4f}."
-    share = n_repeated / len(repeated)
-    is_serious = share >= MANY_REPEATED or gain > REPEATED_GAIN
     return [
         DataWarning(
-            "serious" if is_serious else "caution",
-            f"{_plural(n_repeated, 'test row')} also in the training rows",
-            f"{n_repeated:,} of {len(repeated):,} test rows ({share:.1%}) have the same values as "
-            f"a training row.{without}",
+            "serious" if found.is_serious else "caution",
+            f"{_plural(found.n_repeated, 'test row')} also in the training rows",
+            found.words,
             "If the same case was recorded twice, drop duplicates before splitting, or split by "
             "case with GroupShuffleSplit. With few distinct values, equal rows can be chance.",
         )

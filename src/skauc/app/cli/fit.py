@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import typer
 from skauc.app.cli.errors import Interrupted, naming
 from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, messages_beside
 from skauc.app.cli.fit_output import announce, print_columns, print_result
-from skauc.app.cli.models import read_numbered
+from skauc.app.cli.fit_tables import FitTables
 from skauc.app.cli.options import AsJson, Force, Format, Table, Weights, finite, other_than_zero
 from skauc.app.cli.output import evaluation_as_dict, print_json
 from skauc.app.cli.progress import watch
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from skauc.app.workflow import Evaluation, ModelFacts, TableParts, Trained
     from skauc.preprocessing import TablePreprocessor
 
-# The features of these files are numbers without names.
-LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 # Distributions in the model file come from at most this many rows.
 MOST_REMEMBERED = 50_000
 
@@ -168,7 +166,7 @@ def fit(
     check_choice("engine", engine, ENGINES)
     check_corner(max_fpr, min_tpr)
     columns = {"weights": weights, "time": time_column, "group": group}
-    source = _Source(table, test, target, positive, tuple(drop or ()), columns, format, kinds)
+    source = FitTables(table, test, target, positive, tuple(drop or ()), columns, format, kinds)
     parts = source.read(test_share, seed)
     if report is not None and parts.test is None:
         raise InvalidParameterError(
@@ -191,7 +189,7 @@ def fit(
         announce(parts, facts, recipe)
     look_at = partial(_check_columns if json else _show_columns, test=parts.test, test_table=test)
     trained = train_model(parts.train, recipe, watch, look_at)
-    trained, evaluation = _tested(trained, parts.test)
+    trained, evaluation = _tested(trained, parts)
     summary = facts.as_summary() | _figures(parts, trained, evaluation)
     seconds = round(time.perf_counter() - started, 1)
     summary |= {"table": table, "test_table": test, "seconds": seconds, "seed": seed}
@@ -233,84 +231,16 @@ def _show_columns(
     print_columns(step)
 
 
-@dataclass(frozen=True)
-class _Source:
-    """The tables to read, and what their columns are."""
-
-    table: str
-    test: str | None
-    target: str
-    positive: str | None
-    drop: tuple[str, ...]
-    columns: dict[str, str | None]
-    format: str | None
-    kinds: dict[str, tuple[str, ...]]
-
-    @property
-    def left_out(self) -> list[str]:
-        """Columns that are not features, besides the target."""
-        named = (self.columns[name] for name in ("weights", "group"))
-        return [*(name for name in named if name is not None), *self.drop]
-
-    def read(self, share: float, seed: int) -> TableParts:
-        """Read the training rows and the test rows."""
-        from skauc.app.tables import split_target
-        from skauc.app.workflow import (
-            ModelFacts,
-            TableParts,
-            check_positive_is_clear,
-            split_off_test,
-        )
-
-        with watch("Reading"):
-            frame = read_numbered(self.table, format=self.format, kinds=self._known_kinds)
-            labelled = split_target(
-                frame,
-                self.target,
-                positive=self.positive,
-                drop=self.drop,
-                **self.columns,
-            )
-            if self.positive is None:
-                check_positive_is_clear(frame[self.target])
-            if self.test is None:
-                return split_off_test(labelled, share, seed)
-            facts = ModelFacts.from_table(labelled, self.target, self.left_out)
-            test = read_numbered(self.test, kinds=_reading_kinds(labelled.X))
-            with naming(self.test):
-                return TableParts(labelled, facts.split(test, self.target, self.columns["weights"]))
-
-    @property
-    def _known_kinds(self) -> dict[str, str]:
-        """Columns to read as text: categories keep their leading zeros."""
-        if Path(self.table.removesuffix(".gz")).suffix in LIBSVM_SUFFIXES:
-            return {}
-        return dict.fromkeys(self.kinds["category"], "category") | dict.fromkeys(
-            self.kinds["date"], "date"
-        )
-
-
-def _reading_kinds(X) -> dict[str, str]:
-    """Return kinds for reading another table: what is text here is text there."""
-    from skauc.preprocessing.kinds import find_type
-
-    found = {str(name): find_type(X[name]) for name in X.columns}
-    return {
-        name: type.kind if type.form is None else "text"
-        for name, type in found.items()
-        if type is not None
-    }
-
-
 def _stem(table: str) -> str:
     """Return the name of a table without its suffixes."""
     return "model" if table == "-" else Path(Path(table).name.removesuffix(".gz")).stem
 
 
-def _tested(trained: Trained, test: LabelledTable | None) -> tuple[Trained, Evaluation | None]:
+def _tested(trained: Trained, parts: TableParts) -> tuple[Trained, Evaluation | None]:
     """Evaluate on the test rows, if there are any. An interrupt skips this."""
-    from skauc.app.workflow import RowScorer, evaluate_rows
+    from skauc.app.workflow import RowScorer, evaluate_rows, notes_on_shared_rows
 
+    trained, test = replace(trained, notes=(*trained.notes, *parts.notes)), parts.test
     if test is None:
         return trained, None
     scorer = RowScorer(trained.model)
@@ -318,9 +248,11 @@ def _tested(trained: Trained, test: LabelledTable | None) -> tuple[Trained, Eval
         with watch("Testing"):
             rows = scorer(test.X)
             evaluation = evaluate_rows(rows, test.y, test.weights, threshold=scorer.threshold)
+            auc = evaluation.auc.auc
+            notes = notes_on_shared_rows(trained.model, parts.train, test, rows.ranking, auc)
     except KeyboardInterrupt:
         return replace(trained, is_interrupted=True), None
-    return trained, evaluation
+    return replace(trained, notes=(*trained.notes, *notes)), evaluation
 
 
 def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None) -> dict:

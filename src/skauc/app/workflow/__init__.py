@@ -11,6 +11,7 @@ from skauc.app.workflow.labels import check_positive_is_clear
 from skauc.app.workflow.memory import ColumnDrift, find_drift, remember
 from skauc.app.workflow.model_facts import ModelFacts
 from skauc.app.workflow.scoring import RowScorer, ScoredRows
+from skauc.app.workflow.shared import notes_on_shared_groups, notes_on_shared_rows
 from skauc.app.workflow.splitting import TableParts, split_off_test, take_rows
 from skauc.app.workflow.training import Recipe, Trained, too_good_columns, train_model
 
@@ -34,6 +35,8 @@ __all__ = [
     "estimate_seconds",
     "evaluate_rows",
     "find_drift",
+    "notes_on_shared_groups",
+    "notes_on_shared_rows",
     "parse_rows",
     "remember",
     "rows_within",

@@ -20,10 +20,14 @@ _N_ORDERS = 50
 
 @dataclass(frozen=True, eq=False)
 class TableParts:
-    """Training rows, and test rows or None if there are too few rows."""
+    """Training rows, and test rows or None if there are too few rows.
+
+    ``notes`` say what the user should know of the two.
+    """
 
     train: LabelledTable
     test: LabelledTable | None
+    notes: tuple[str, ...] = ()
 
 
 def split_off_test(table: LabelledTable, share: float, seed: int) -> TableParts:

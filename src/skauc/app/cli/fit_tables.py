@@ -1,0 +1,90 @@
+"""The tables of ``skauc fit``: the one to train on, and the one to test on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skauc.app.cli.errors import naming
+from skauc.app.cli.models import read_numbered
+from skauc.app.cli.progress import watch
+
+if TYPE_CHECKING:
+    from skauc.app.workflow import TableParts
+
+# The features of these files are numbers without names.
+LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
+
+
+@dataclass(frozen=True)
+class FitTables:
+    """The tables to read, and what their columns are."""
+
+    table: str
+    test: str | None
+    target: str
+    positive: str | None
+    drop: tuple[str, ...]
+    columns: dict[str, str | None]
+    format: str | None
+    kinds: dict[str, tuple[str, ...]]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Columns that are not features, besides the target."""
+        named = (self.columns[name] for name in ("weights", "group"))
+        return [*(name for name in named if name is not None), *self.drop]
+
+    def read(self, share: float, seed: int) -> TableParts:
+        """Read the training rows and the test rows."""
+        from skauc.app.tables import split_target
+        from skauc.app.workflow import (
+            ModelFacts,
+            TableParts,
+            check_positive_is_clear,
+            notes_on_shared_groups,
+            split_off_test,
+        )
+
+        with watch("Reading"):
+            frame = read_numbered(self.table, format=self.format, kinds=self._known_kinds)
+            labelled = split_target(
+                frame,
+                self.target,
+                positive=self.positive,
+                drop=self.drop,
+                **self.columns,
+            )
+            if self.positive is None:
+                check_positive_is_clear(frame[self.target])
+            if self.test is None:
+                return split_off_test(labelled, share, seed)
+            facts = ModelFacts.from_table(labelled, self.target, self.left_out)
+            test = read_numbered(self.test, kinds=_reading_kinds(labelled.X))
+            with naming(self.test):
+                tested = facts.split(test, self.target, self.columns["weights"])
+            group = self.columns["group"]
+            notes = () if group is None else notes_on_shared_groups(frame, test, group)
+            return TableParts(labelled, tested, notes)
+
+    @property
+    def _known_kinds(self) -> dict[str, str]:
+        """Columns to read as text: categories keep their leading zeros."""
+        if Path(self.table.removesuffix(".gz")).suffix in LIBSVM_SUFFIXES:
+            return {}
+        return dict.fromkeys(self.kinds["category"], "category") | dict.fromkeys(
+            self.kinds["date"], "date"
+        )
+
+
+def _reading_kinds(X) -> dict[str, str]:
+    """Return kinds for reading another table: what is text here is text there."""
+    from skauc.preprocessing.kinds import find_type
+
+    found = {str(name): find_type(X[name]) for name in X.columns}
+    return {
+        name: type.kind if type.form is None else "text"
+        for name, type in found.items()
+        if type is not None
+    }
