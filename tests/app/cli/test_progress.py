@@ -31,6 +31,26 @@ def test_a_line_tells_all_that_is_known():
     )
 
 
+def test_no_more_time_is_left_than_the_limit_allows():
+    state = half_done()
+    state.most_seconds = 25.0
+    assert state.line().endswith("20 s, about 5 s left")
+    state.most_seconds = 100.0
+    assert state.line().endswith("20 s, about 8 s left")
+    state.most_seconds = 15.0  # running tasks are finished
+    assert state.line().endswith("best AUC 0.8765, 20 s")
+
+
+def test_the_limit_of_a_stage_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.05)
+    with watch("Tuning", 1000, seconds=30.0) as (tick,):
+        tick(None, 1, 1000)
+        time.sleep(0.2)
+        tick(None, 2, 1000)
+        time.sleep(0.2)
+    assert ", about 30 s left" in capsys.readouterr().err
+
+
 def test_a_callback_reads_what_an_estimator_offers():
     state = StageProgress("Tuning")
     tick = Tick(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ class StageProgress:
         What is being tried.
     best_auc : float or None
         The best AUC so far.
+    most_seconds : float or None
+        The time after which no task begins, if there is a limit.
     """
 
     stage: str
@@ -43,6 +46,7 @@ class StageProgress:
     n_done: int = 0
     detail: str = ""
     best_auc: float | None = None
+    most_seconds: float | None = None
     started: float = field(default_factory=time.monotonic)
     _first: tuple[int, float] = (0, 0.0)
 
@@ -55,12 +59,15 @@ class StageProgress:
     def seconds_left(self) -> float | None:
         """The time that the other tasks take at the mean speed since the first one, if known.
 
-        The first task also waits for imports, compilation and worker processes.
+        The first task also waits for imports, compilation and worker processes. No more is left
+        than the limit allows. After it, the time that running tasks take is not known.
         """
         n_since, began = self.n_done - self._first[0], self._first[1]
-        if not self.n_tasks or n_since <= 0:
+        allowed = math.inf if self.most_seconds is None else self.most_seconds - self.seconds
+        if not self.n_tasks or n_since <= 0 or allowed < 0:
             return None
-        return (time.monotonic() - began) / n_since * max(self.n_tasks - self.n_done, 0)
+        left = (time.monotonic() - began) / n_since * max(self.n_tasks - self.n_done, 0)
+        return min(left, allowed)
 
     def reach(self, n_done: int) -> None:
         """Set the number of tasks that are done."""
@@ -127,9 +134,14 @@ class Tick:
 
 
 @contextmanager
-def watch(stage: str, n_tasks: int | None = None) -> Iterator[tuple[Tick, ...]]:
-    """Show a stage while it lasts; yield the callbacks that report to it."""
-    state = StageProgress(stage, n_tasks)
+def watch(
+    stage: str, n_tasks: int | None = None, seconds: float | None = None
+) -> Iterator[tuple[Tick, ...]]:
+    """Show a stage while it lasts; yield the callbacks that report to it.
+
+    No task of the stage begins after so many seconds.
+    """
+    state = StageProgress(stage, n_tasks, most_seconds=seconds)
     with interrupts(), _shown(state) as show:
         yield (Tick(state, show),)
 

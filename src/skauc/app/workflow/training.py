@@ -24,6 +24,7 @@ from skauc.app.workflow.splitting import (
     folds_of_groups,
     take_rows,
 )
+from skauc.app.workflow.time_limit import StepsInTime
 from skauc.exceptions import InvalidDataError
 from skauc.preprocessing import TablePreprocessor
 from skauc.sparse import SparseKernelAUCCV
@@ -32,7 +33,9 @@ from skauc.sparse.grid import EFFORTS
 Watch = Callable[..., AbstractContextManager]
 
 
-def unwatched(stage: str, n_tasks: int | None = None) -> AbstractContextManager:
+def unwatched(
+    stage: str, n_tasks: int | None = None, seconds: float | None = None
+) -> AbstractContextManager:
     """Report no progress."""
     return nullcontext(())
 
@@ -138,8 +141,9 @@ def train_model(
     recipe : Recipe
         How to train.
     watch : callable
-        Called as ``watch(stage, n_tasks)`` for each stage. Returns a context manager that yields
-        the callbacks for the estimator of that stage.
+        Called as ``watch(stage, n_tasks, seconds)`` for each stage, with the time after which no
+        task begins. Returns a context manager that yields the callbacks for the estimator of that
+        stage.
     on_prepared : callable, default=None
         Called with the fitted preprocessor before the search begins.
 
@@ -177,20 +181,28 @@ def train_model(
         n_jobs=recipe.n_jobs,
         random_state=recipe.seed,
     )
-    is_interrupted, notes = False, (*_notes_on_few(table), *_notes_on_dates(preprocessor, table))
-    with watch("Tuning") as callbacks:
-        search.set_callbacks(*callbacks)
+    is_interrupted, notes = _fit_search(search, X, table, watch)
+    notes = (*_notes_on_few(table), *_notes_on_dates(preprocessor, table), *notes)
+    # The folds are not part of the model.
+    ranker = search.set_callbacks().set_params(cv=None)
+    pipeline = Pipeline([("table", preprocessor), ("ranker", ranker)])
+    return Trained(_with_threshold(pipeline, table), notes, is_interrupted)
+
+
+def _fit_search(
+    search: SparseKernelAUCCV, X: np.ndarray, table: LabelledTable, watch: Watch
+) -> tuple[bool, tuple[str, ...]]:
+    """Fit; return whether an interrupt ended it, and what the user should know of its end."""
+    with watch("Tuning", seconds=search.time_limit) as callbacks:
+        steps = StepsInTime(search.time_limit)
+        search.set_callbacks(*callbacks, steps)
         try:
             search.fit(X, table.y, table.weights, groups=table.groups)
         except KeyboardInterrupt:
             if not hasattr(search, "n_basis_"):
                 raise
-            is_interrupted = True
-            notes = (*notes, "It has the best settings found before the interrupt.")
-    # The folds are not part of the model.
-    ranker = search.set_callbacks().set_params(cv=None)
-    pipeline = Pipeline([("table", preprocessor), ("ranker", ranker)])
-    return Trained(_with_threshold(pipeline, table), notes, is_interrupted)
+            return True, ("It has the best settings found before the interrupt.",)
+    return False, steps.notes
 
 
 def _folds(table: LabelledTable, recipe: Recipe) -> list[tuple[np.ndarray, np.ndarray]] | None:
