@@ -167,6 +167,11 @@ BAD = [
     ({"target": "zzzz"}, InvalidParameterError, r"no column 'zzzz'\. The columns are 'age', 'Bo"),
     ({"target": "age"}, InvalidDataError, r"two values; it has 4 values: 31, 54, 22, 40\. Choose"),
     ({"target": "same"}, InvalidDataError, r"must have two values; it has one value: 7\."),
+    (
+        {"target": "same", "advice": "Pass rows of both labels."},
+        InvalidDataError,
+        r"it has one value: 7\. Pass rows of both labels\.",
+    ),
     ({"target": "gaps"}, InvalidDataError, r"'gaps' is missing in all 4 rows\. Choose another"),
     ({"target": "flag", "positive": 2}, InvalidParameterError, r"'flag', 1 or 0; got 2\."),
     (
@@ -202,6 +207,17 @@ def test_bad_columns(arguments, error, message):
 def test_many_values_are_not_all_listed():
     frame = pd.DataFrame({"x": range(50), "y": range(50)})
     with pytest.raises(InvalidDataError, match=r"50 values: 0, 1, .*, 9 and 40 more\."):
+        split_target(frame, "y")
+
+
+def test_a_label_that_counts_as_missing():
+    """Readers take the text NA for a missing value."""
+    frame = pd.DataFrame({"x": range(5), "y": ["yes", None, "yes", None, None]})
+    message = r"it has one value: 'yes', and is missing in 3 of 5 rows\. Choose another target"
+    with (
+        pytest.warns(UserWarning, match="'y' is missing in 3 of 5 rows"),
+        pytest.raises(InvalidDataError, match=message),
+    ):
         split_target(frame, "y")
 
 

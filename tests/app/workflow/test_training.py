@@ -241,6 +241,13 @@ def test_labels_that_a_model_does_not_know():
         ModelFacts(("no", 1), "y").split(frame, None, None)
 
 
+def test_rows_of_one_label_of_a_model():
+    frame = pd.DataFrame({"a": range(6), "y": ["yes"] * 6})
+    message = r"Pass rows of both labels of the model, 'no' and 'yes', or name another column\."
+    with pytest.raises(InvalidDataError, match=message):
+        ModelFacts(("no", "yes"), "y").split(frame, None, None)
+
+
 def test_the_positive_label_of_a_model_may_sort_first():
     frame = pd.DataFrame({"a": range(6), "y": ["0", "1"] * 3})
     table = ModelFacts((1, 0), "y").split(frame, None, None)

@@ -66,6 +66,7 @@ def split_target(
     weights: str | None = None,
     time: str | None = None,
     group: str | None = None,
+    advice: str = "Choose another target, or turn it into a yes-or-no column.",
 ) -> LabelledTable:
     """Split a table into features, labels and weights.
 
@@ -89,6 +90,8 @@ def split_target(
     group : str, default=None
         Name of the column with the groups of rows that belong together. It is no feature. A row
         without a value is a group of its own.
+    advice : str
+        What to do if the target does not have two values.
 
     Returns
     -------
@@ -115,7 +118,9 @@ def split_target(
     for role, column in roles.items():
         if column is not None:
             _check_no_lists(frame[column], role)
-    frame = _with_known_target(frame, target)
+    n_rows = len(frame)
+    frame = _with_known_target(frame, target, advice)
+    _check_two_labels(frame[target], n_rows - len(frame), advice)
     negative, positive = _labels(frame[target], positive)
     X = frame.drop(columns=list(dict.fromkeys(not_features)))
     if X.shape[1] == 0:
@@ -186,12 +191,12 @@ def _check_no_lists(column, role: str) -> None:
     )
 
 
-def _with_known_target(frame, target: str):
+def _with_known_target(frame, target: str, advice: str):
     """Return the rows in which the target is not missing, and warn about the others."""
     missing = frame[target].isna().to_numpy()
     if missing.all():
         raise InvalidDataError(
-            f"The target {target!r} is missing in all {len(frame)} rows. Choose another target."
+            f"The target {target!r} is missing in all {len(frame):,} rows. {advice}"
         )
     if not missing.any():
         return frame
@@ -215,15 +220,23 @@ def _label_counts(column) -> dict:
     return dict(zip(counts.index.tolist(), counts.tolist(), strict=True))
 
 
+def _check_two_labels(column, n_missing: int, advice: str) -> None:
+    """Raise an error that ends with the advice unless the target has two values."""
+    labels = list(_label_counts(column))
+    if len(labels) == 2:
+        return
+    values = "one value" if len(labels) == 1 else f"{len(labels)} values"
+    n_rows = len(column) + n_missing
+    gaps = f", and is missing in {n_missing:,} of {n_rows:,} rows" if n_missing else ""
+    raise InvalidDataError(
+        f"The target {column.name!r} must have two values; it has {values}: {listed(labels)}"
+        f"{gaps}. {advice}"
+    )
+
+
 def _labels(column, positive) -> tuple:
     """Return the negative and the positive value of the target."""
     labels = list(_label_counts(column))
-    if len(labels) != 2:
-        values = "one value" if len(labels) == 1 else f"{len(labels)} values"
-        raise InvalidDataError(
-            f"The target {column.name!r} must have two values; it has {values}: {listed(labels)}. "
-            "Choose another target, or turn it into a yes-or-no column."
-        )
     if positive is None:
         return _sorted_labels(labels)
     found = find_label(labels, positive)

@@ -59,7 +59,9 @@ class ModelFacts:
             raise InvalidParameterError(
                 "The model file does not say which column it predicts. Name it with --target."
             )
-        table = split_target(frame, target, weights=weights)
+        both = " and ".join(map(repr, self.labels))
+        advice = f"Pass rows of both labels of the model, {both}, or name another column."
+        table = split_target(frame, target, weights=weights, advice=advice)
         negative, positive = table.labels
         is_reversed = find_label(table.labels, self.labels[1]) == negative
         if is_reversed:
