@@ -54,7 +54,9 @@ class FitTables:
                 self.target,
                 positive=self.positive,
                 drop=self.drop,
-                **self.columns,
+                weights=self.columns["weights"],
+                time=self.columns["time"],
+                group=self.columns["group"],
             )
             if self.positive is None:
                 check_positive_is_clear(frame[self.target])
