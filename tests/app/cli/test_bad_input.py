@@ -179,6 +179,9 @@ def test_messages_of_the_library_name_the_options(tmp_path):
     answer = run(*words, "--engine", "cluster")
     assert answer.code == 2
     assert "skauc: --engine cluster needs " in answer.err
+    answer = run(*words, "--max-fpr", "0.0001")
+    assert "--max-fpr 0.0001 keeps less than one of the " in answer.err
+    assert "Use a larger --max-fpr, or leave it out for the whole curve.\n" in answer.err
 
 
 TEST_TABLES = {

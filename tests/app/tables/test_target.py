@@ -157,9 +157,18 @@ def test_errors_name_the_row_of_the_table_although_rows_are_left_out():
         split_target(frame, "y", weights="minus")
     with (
         pytest.warns(UserWarning, match="first in row 1, counted from 1"),
-        pytest.raises(InvalidDataError, match=r"cannot be read in row 4, counted from 1: nan\."),
+        pytest.raises(InvalidDataError, match=r"'day' is missing in row 4, counted from 1\. Rem"),
     ):
         split_target(frame, "y", time="day")
+
+
+def test_a_time_that_is_missing_or_cannot_be_read():
+    frame = pd.concat([FRAME.assign(age=[31, np.nan, 22, 40])] * 10, ignore_index=True)
+    with pytest.raises(InvalidDataError, match=r"'age' is missing in row 2, counted from 1\. Re"):
+        split_target(frame, "Bought", time="age")
+    days = pd.Series(["2024-05-01"] * 39 + ["soon"])
+    with pytest.raises(InvalidDataError, match=r"cannot be read in row 40, .*: 'soon'\. Remove"):
+        split_target(frame.assign(day=days), "Bought", time="day")
 
 
 BAD = [
@@ -224,3 +233,7 @@ def test_a_label_that_counts_as_missing():
 def test_a_table_without_features():
     with pytest.raises(InvalidDataError, match="no features besides 'flag'"):
         split_target(FRAME[["flag"]], "flag")
+    frame = pd.DataFrame(np.eye(2, 14), columns=list("abcdefghijklmn"))
+    message = r"besides 'a', 'b', .*, 'j' and 4 more\. Drop fewer columns\."
+    with pytest.raises(InvalidDataError, match=message):
+        split_target(frame, "a", drop=list("bcdefghijklmn"))

@@ -118,14 +118,16 @@ def _options_of(signature: inspect.Signature) -> dict[str, str]:
 
 
 def _with_options(message: str, options: dict[str, str]) -> str:
-    """Return a message of the library with parameters named as on the command line."""
+    """Return a message of the library with parameters written as on the command line."""
 
     def with_value(match: re.Match) -> str:
-        option = options.get(match[1])
-        return match[0] if option is None else f"{option} {match[3]}"
+        option, value = options.get(match[1]), match[3]
+        if option is None:
+            return match[0]
+        return option if value == "True" else f"{option} {value}"
 
-    message = re.sub(r"""\b(\w+)=(['"])(\w+)\2""", with_value, message)
-    message = re.sub(r"\b(\w+)=True\b", lambda match: options.get(match[1], match[0]), message)
+    message = re.sub(r"""\b(\w+)=(['"]?)(\w[\w.+-]*\b)\2""", with_value, message)
+    message = message.replace(", or None for ", ", or leave it out for ")
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), message)
 
 

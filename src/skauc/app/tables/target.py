@@ -125,8 +125,8 @@ def split_target(
     X = frame.drop(columns=list(dict.fromkeys(not_features)))
     if X.shape[1] == 0:
         raise InvalidDataError(
-            f"The table has no features besides {', '.join(map(repr, not_features))}. "
-            "Pass a table with at least one more column."
+            f"The table has no features besides {listed(not_features)}. "
+            f"{'Drop fewer columns' if drop else 'Pass a table with at least one more column'}."
         )
     y = (frame[target] == positive).to_numpy(dtype=bool)
     table = LabelledTable(
@@ -269,10 +269,12 @@ def _times(column) -> np.ndarray:
     read = read_column(column, found)
     if read.missing.any():
         place = int(np.argmax(read.missing))
+        is_gap = bool(column.isna().iloc[place])
+        wrong = "is missing" if is_gap else "cannot be read"
+        value = "" if is_gap else f": {column.iloc[place]!r}"
         raise InvalidDataError(
-            f"The time {column.name!r} is missing or cannot be read in row "
-            f"{row_number(column, place) + 1}, counted from 1: {column.iloc[place]!r}. Remove such "
-            "rows, or choose another column."
+            f"The time {column.name!r} {wrong} in row {row_number(column, place) + 1}, counted "
+            f"from 1{value}. Remove such rows, or choose another column."
         )
     return read.values
 
