@@ -198,6 +198,15 @@ BAD = [
     ("header.parquet", None, "has a header and no rows"),
     ("short.csv", b"a,b\n1,2\n\n3\n", r"Line 4 of .*short.csv has 1 values where .* has 2 names"),
     ("long.csv", b'a,b\n"1\n",2\n3,4,5\n', r"Line 4 of .*long.csv has 3 values .* has 2 names"),
+    ("broken.csv", b'a,b\n"1\n\n",2\n"3\n",\n"4\n",5,6\n', r"Line 7 of .* has 3 values where"),
+    ("flipped.csv", b'a,b\n"1,2\n3,4\n5,"x"\n6,7\n', r"Line 2 of .* has 1 values where"),
+    (
+        "open.csv",
+        b'a,b\n1,2\n"3,1\n4,5\n6,7\n',
+        r"Line 3 of .* opens a quote that is not closed\. ",
+    ),
+    ("end.csv", b'a,b\n1,2\n"3,1', r"Line 3 of .*end.csv opens a quote that is not closed\. Close"),
+    ("huge.csv", b'a,b\n1,2\n"3,1\n' + b"4,5\n" * 50_000, r"Line 3 of .* opens a quote that is"),
     (
         "latin.csv",
         "a,b\n1,2\n3,é\n".encode("latin1"),

@@ -262,11 +262,16 @@ def _explained(source: Source, error: Exception) -> InvalidDataError:
             except UnicodeDecodeError:
                 return _not_utf8(source, number)
     with source.open() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        ragged = _ragged_line(text, header.delimiter)
+        ragged = _ragged_record(text, header.delimiter)
     if "Empty CSV" in str(error):  # a header without an end of line
         return no_rows(source)
     if ragged is not None:
         number, found, expected = ragged
+        if found is None:
+            return InvalidDataError(
+                f"Line {number} of {source.name} opens a quote that is not closed. Close it, or "
+                "remove it."
+            )
         return InvalidDataError(
             f"Line {number} of {source.name} has {found} values where the header has {expected} "
             "names. Correct the line, or quote values that contain the delimiter."
@@ -284,19 +289,26 @@ def no_rows(source: Source) -> InvalidDataError:
     )
 
 
-def _ragged_line(text, delimiter: str) -> tuple[int, int, int] | None:
-    """Return the number of the first line of another width, its width and the header's."""
-    reader = csv.reader(text, delimiter=delimiter)
-    expected = None
+def _ragged_record(text, delimiter: str) -> tuple[int, int | None, int] | None:
+    """Return the line where the first record of another width begins, its width and the header's.
+
+    The width is None if a quote is open at the end of the file.
+    """
+    # A blank line is a record of its own, unless a quote is open.
+    reader = csv.reader(chain(text, ["\n"]), delimiter=delimiter)
+    begins, expected = 1, None
+    limit = csv.field_size_limit(_LARGEST_BLOCK)
     try:
         for row in reader:
-            if not row:
-                continue
             expected = expected or len(row)
-            if len(row) != expected:
-                return reader.line_num, len(row), expected
+            if row and len(row) != expected:
+                is_open = next(reader, None) is None
+                return begins, None if is_open else len(row), expected
+            begins = reader.line_num + 1
     except csv.Error:
         return None
+    finally:
+        csv.field_size_limit(limit)
     return None
 
 
