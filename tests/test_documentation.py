@@ -56,9 +56,7 @@ def blocks(page):
 def prepare(page, folder):
     """Write the files that a page takes for granted, and return the names that it has."""
     frame, positive = make_messy(160)
-    customers = frame.drop(columns="name").assign(churned=np.where(positive, "yes", "no"))
-    if page == "docs/guide/command_line.md":
-        customers["churned"] = positive
+    customers = frame.drop(columns="name").assign(churned=positive)
     customers.to_csv(folder / "customers.csv", index=False)
     customers.to_csv(folder / "new_claims.csv", index=False)
     customers.to_csv(folder / "new_customers.csv", index=False)
