@@ -42,6 +42,29 @@ def test_it_rejects_as_often_as_it_says():
     assert 0.02 < np.mean(np.array(p_values) < 0.05) < 0.09
 
 
+@pytest.mark.parametrize(("n_positive", "most"), [(2, 0.14), (3, 0.08), (5, 0.08)])
+def test_it_seldom_rejects_more_often_than_it_says_with_few_positives(n_positive, most):
+    """With normal quantiles, it would reject in 24, 15 and 11 % of the samples."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [n_positive, 250])
+    rejected = 0
+    for _ in range(500):
+        base = rng.normal(size=len(y)) + y
+        test = delong_test(y, *(base + rng.normal(size=(2, len(y)))))
+        assert (test.p_value < 0.05) == (test.low > 0 or test.high < 0)
+        rejected += test.p_value < 0.05
+    assert rejected / 500 <= most
+
+
+def test_limits_touch_0_at_the_p_value(noisy):
+    y, scores, _ = noisy
+    other = scores + 0.3 * np.random.default_rng(1).normal(size=len(y))
+    few = np.r_[np.flatnonzero(y == 1)[:6], np.flatnonzero(y == 0)[:30]]
+    rows = y[few], scores[few], other[few]
+    test = delong_test(*rows, confidence_level=1 - delong_test(*rows).p_value)
+    assert min(abs(test.low), abs(test.high)) == pytest.approx(0, abs=1e-9)
+
+
 def test_equal_rankings_do_not_differ(noisy):
     y, scores, weights = noisy
     test = delong_test(y, scores, 2 * scores, sample_weight=weights)

@@ -52,7 +52,8 @@ def delong_test(
 
     DeLong's test for correlated AUCs. The rows are the same, so the test is much sharper than a
     comparison of two intervals. The variance is that of `auc_interval` with the differences of the
-    placements in place of the placements. The cost is O(l log l) for l rows.
+    placements in place of the placements, and so are the degrees of freedom of Student's t, from
+    which the limits and the p-value follow. The cost is O(l log l) for l rows.
 
     The variance is 0 if all pairs of rows agree on the difference d, for instance if one ranking is
     perfect and the other has constant scores. The p-value is then 2 / (1 + |d|)^m or 1, where m is
@@ -88,7 +89,7 @@ def delong_test(
     >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> test = delong_test(y, [1, 2, 3, 5, 4, 6, 7, 8], [3, 5, 1, 6, 2, 4, 7, 8])
     >>> print(f"{test.difference:.3f}, p = {test.p_value:.2f}")
-    0.250, p = 0.16
+    0.250, p = 0.21
     """
     level = check_fraction("confidence_level", confidence_level, "Use 0.95 for 95 % limits.")
     scores_a, positive, weights = check_scored(y_true, score_a, sample_weight, pos_label)

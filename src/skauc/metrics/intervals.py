@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import expit, logit, stdtr, stdtrit
 
 from skauc.metrics.sorted_scores import effective_size, rank_rows, share_below, weighted_mean
 from skauc.validation import check_fraction, check_scored
@@ -56,7 +56,8 @@ def auc_interval(
 
     The limits are computed for logit(AUC) = log(AUC / (1 - AUC)), whose standard error is
     sqrt(variance) / (AUC (1 - AUC)), and transformed back. They stay within [0, 1], and the
-    interval is longer on the side of 1/2. The cost is O(l log l) for l rows.
+    interval is longer on the side of 1/2. The quantile is that of Student's t, because the variance
+    is an estimate. The cost is O(l log l) for l rows.
 
     Parameters
     ----------
@@ -92,10 +93,19 @@ def auc_interval(
     p n pairs are used. With weights, p and n are Kish's effective sizes (sum w)^2 / sum w^2, and
     the limit is approximate.
 
-    *Few rows in a class.* The interval is asymptotic. In simulations of normal scores with an AUC
-    of 0.92, the 95 % interval contained it in 95 % of the samples with 25 positive and 75 negative
-    rows, and in 91 % with 10 and 90. A single row has no sample variance. It is replaced by
-    AUC (1 - AUC), the largest variance that placements with this mean can have.
+    *Few rows in a class.* With v = S / p and w = S / n, the two terms of the variance, Student's t
+    has the degrees of freedom of Welch and Satterthwaite::
+
+        (v + w)^2 / (v^2 / (p - 1) + w^2 / (n - 1))
+
+    With weights, p and n are Kish's effective sizes. No class counts as fewer than one degree of
+    freedom. A single row has no sample variance. It is replaced by AUC (1 - AUC), the largest
+    variance that placements with this mean can have, with infinitely many degrees of freedom.
+
+    The interval is still too short with few rows in a class and an AUC near 1. In 2000 samples of
+    normal scores with 250 negative rows and 2, 3, 5, 10, 20 or 50 positive rows, the 95 % interval
+    contained an AUC of 0.84 in 86, 89, 92, 93, 95 and 95 % of the samples, and an AUC of 0.96 in
+    94, 87, 85, 87, 90 and 94 %.
 
     References
     ----------
@@ -112,6 +122,9 @@ def auc_interval(
     Binder (1983). On the variances of asymptotically normal estimators from complex surveys.
     International Statistical Review 51, 279-292. (The weights.)
 
+    Satterthwaite (1946). An approximate distribution of estimates of variance components.
+    Biometrics Bulletin 2, 110-114. (The degrees of freedom.)
+
     Clopper, Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the
     binomial. Biometrika 26, 404-413.
 
@@ -120,7 +133,7 @@ def auc_interval(
     >>> from skauc.metrics import auc_interval
     >>> interval = auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6])
     >>> print(f"{interval.auc:.3f}, 95 % limits {interval.low:.3f} to {interval.high:.3f}")
-    0.889, 95 % limits 0.261 to 0.995
+    0.889, 95 % limits 0.088 to 0.998
     >>> auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6]).low  # 0.025 ** (1 / 3)
     0.292...
     """
@@ -128,10 +141,10 @@ def auc_interval(
         "confidence_level", confidence_level, "Use 0.95 for a 95 % interval."
     )
     rows = check_scored(y_true, y_score, sample_weight, pos_label)
-    estimate, variance = _delong(*rows)
+    estimate, variance, freedom = _delong(*rows)
     tail = (1 - confidence_level) / 2
     if variance > 0:
-        low, high = _logit_limits(estimate, variance, tail)
+        low, high = _logit_limits(estimate, variance, freedom, tail)
     else:
         low, high = _unanimous_limits(estimate, _disjoint_pairs(*rows[1:]), tail)
     return AUCInterval(estimate, float(low), float(high), float(np.sqrt(variance)))
@@ -178,12 +191,15 @@ class PairedDifference:
         The difference.
     standard_error : float
         Its standard error.
+    degrees_of_freedom : float
+        Those of the standard error, for Student's t.
     n_pairs : float
         Effective number of rows of the smaller class: the number of disjoint pairs.
     """
 
     value: float
     standard_error: float
+    degrees_of_freedom: float
     n_pairs: float
 
     @property
@@ -196,7 +212,9 @@ class PairedDifference:
         size = abs(self.value)
         if self._pairs_agree:
             return float(min(2 * (1 + size) ** -self.n_pairs, 1.0))
-        return float(2 * ndtr(-size / self.standard_error)) if size else 1.0
+        if size == 0:
+            return 1.0
+        return float(2 * stdtr(self.degrees_of_freedom, -size / self.standard_error))
 
     def limits(self, confidence_level: float) -> tuple[float, float]:
         """Return the confidence limits, between -1 and 1."""
@@ -205,7 +223,8 @@ class PairedDifference:
             agreeing = tail ** (1 / self.n_pairs)
             centre, margin = agreeing * self.value, 1 - agreeing
         else:
-            centre, margin = self.value, -ndtri(tail) * self.standard_error
+            margin = -stdtrit(self.degrees_of_freedom, tail) * self.standard_error
+            centre = self.value
         return float(max(centre - margin, -1.0)), float(min(centre + margin, 1.0))
 
 
@@ -225,14 +244,12 @@ def paired_difference(
         for parts in zip(*(_placements(other, positive, weights) for other in others), strict=True)
     )
     value, difference = float(before - after), placements - other_placements
-    variance = sum(
-        _variance_of_mean(difference[side], weights[side], value, single=float(difference.any()))
-        for side in (positive, ~positive)
-    )
+    single = float(difference.any())
+    variance, freedom = _variance(difference, positive, weights, value, single)
     error = float(np.sqrt(variance))
     if error <= _ROUNDING:
         error, value = 0.0, value if abs(value) > _ROUNDING else 0.0
-    return PairedDifference(value, error, _disjoint_pairs(positive, weights))
+    return PairedDifference(value, error, freedom, _disjoint_pairs(positive, weights))
 
 
 def _placements(
@@ -246,30 +263,54 @@ def _placements(
     return estimate, np.where(positive, outranked[ranking.position], outranking[ranking.position])
 
 
-def _delong(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Return the AUC and DeLong's estimate of its variance."""
+def _delong(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
+) -> tuple[float, float, float]:
+    """Return the AUC, DeLong's estimate of its variance, and the degrees of freedom of that."""
     estimate, placement = _placements(scores, positive, weights)
-    single = estimate * (1 - estimate)
-    variance = sum(
-        _variance_of_mean(placement[side], weights[side], estimate, single)
-        for side in (positive, ~positive)
+    return estimate, *_variance(placement, positive, weights, estimate, estimate * (1 - estimate))
+
+
+def _variance(
+    values: np.ndarray, positive: np.ndarray, weights: np.ndarray, mean: float, single: float
+) -> tuple[float, float]:
+    """Return the sum of the variances of the classes' means, and its degrees of freedom.
+
+    These are those of Welch and Satterthwaite; see the notes of `auc_interval`.
+    """
+    parts, freedoms = np.transpose(
+        [
+            _variance_of_mean(values[side], weights[side], mean, single)
+            for side in (positive, ~positive)
+        ]
     )
-    return estimate, variance
+    variance = float(parts.sum())
+    if variance == 0:
+        return 0.0, np.inf
+    inverse = float(np.sum((parts / variance) ** 2 / freedoms))
+    return variance, 1 / inverse if inverse > 0 else np.inf
 
 
-def _variance_of_mean(values: np.ndarray, weights: np.ndarray, mean: float, single: float) -> float:
-    """Return the variance of a weighted mean, or ``single`` if there is one row only."""
+def _variance_of_mean(
+    values: np.ndarray, weights: np.ndarray, mean: float, single: float
+) -> tuple[float, float]:
+    """Return the variance of a weighted mean, and its degrees of freedom.
+
+    The variance is ``single`` if there is one row only. It is not estimated then, so that it has
+    infinitely many degrees of freedom.
+    """
     count = len(weights)
     if count == 1:
-        return single
+        return single, np.inf
     share = weights / weights.sum()
-    return count / (count - 1) * np.sum((share * (values - mean)) ** 2)
+    variance = count / (count - 1) * float(np.sum((share * (values - mean)) ** 2))
+    return variance, max(effective_size(weights) - 1, 1.0)
 
 
-def _logit_limits(estimate: float, variance: float, tail: float) -> np.ndarray:
-    """Return the normal limits of logit(AUC), transformed back."""
+def _logit_limits(estimate: float, variance: float, freedom: float, tail: float) -> np.ndarray:
+    """Return the limits of logit(AUC) by Student's t, transformed back."""
     standard_error = np.sqrt(variance) / (estimate * (1 - estimate))
-    return expit(logit(estimate) + ndtri([tail, 1 - tail]) * standard_error)
+    return expit(logit(estimate) + stdtrit(freedom, [tail, 1 - tail]) * standard_error)
 
 
 def _unanimous_limits(estimate: float, n_pairs: float, tail: float) -> tuple[float, float]:
