@@ -14,6 +14,7 @@ import pytest
 from messy import make_messy
 from numpy.testing import assert_array_equal
 from scipy import sparse, special
+from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -27,7 +28,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    GroupKFold,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
@@ -53,6 +60,7 @@ from skauc.archive import write_archive
 from skauc.exceptions import InvalidParameterError, MissingPackageError, ModelFileError
 from skauc.persistence import check_savable
 from skauc.preprocessing import TablePreprocessor
+from skauc.unwrapping import unwrap
 
 X, Y = make_classification(300, 5, class_sep=0.7, random_state=0)
 WORDS = np.array(["no", "yes"])[Y]
@@ -134,6 +142,38 @@ def test_a_calibrated_frozen_model(tmp_path):
     loaded = load_model(save_model(model, tmp_path / "model.skauc"))
     assert_array_equal(scores(loaded), scores(model))
     assert repr(loaded) == repr(model)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        GridSearchCV(small(2), {"C": [0.1, 1.0], "scaling": [None, "rank"]}, cv=2),
+        GridSearchCV(
+            make_pipeline(StandardScaler(), small(2)),
+            {"sparsekernelauc": [small(2), small(3)]},
+            scoring={"rank": "roc_auc", "precise": "average_precision"},
+            refit="rank",
+            cv=2,
+        ),
+        GridSearchCV(small(2), {"C": np.logspace(-1, 1, 3)}, scoring="roc_auc", cv=GroupKFold(2)),
+        RandomizedSearchCV(small(2), {"C": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
+        TunedThresholdClassifierCV(GridSearchCV(small(2), {"C": [0.1, 1.0]}, cv=2), cv=2),
+    ],
+    ids=["grid", "metrics", "groups", "random", "threshold"],
+)
+@pytest.mark.parametrize("history", [False, True])
+def test_searches_of_scikit_learn_are_stored_without_their_tables(tmp_path, search, history):
+    check_savable(search)
+    groups = {"groups": np.arange(len(X)) % 5} if "GroupKFold" in repr(search) else {}
+    model = clone(search).fit(X, Y, **groups)
+    loaded = load_model(save_model(model, tmp_path / "model.skauc", history=history))
+    assert_array_equal(loaded.predict(X), model.predict(X))
+    assert_array_equal(scores(unwrap(loaded).classifier), scores(unwrap(model).classifier))
+    assert not hasattr(getattr(loaded, "estimator_", loaded), "cv_results_")
+    assert hasattr(getattr(model, "estimator_", model), "cv_results_")
+    if hasattr(model, "best_params_"):
+        assert loaded.score(X, Y) == model.score(X, Y)
+        assert loaded.best_score_ == model.best_score_
 
 
 def test_a_fresh_process_gives_the_same_scores(tmp_path):
@@ -562,6 +602,10 @@ def test_every_kind_of_model_can_be_described(tmp_path, name):
         (
             make_pipeline(SelectFromModel(RandomForestClassifier()), small()),
             "the trees of RandomForestClassifier cannot be stored",
+        ),
+        (
+            RandomizedSearchCV(small(), {"C": loguniform(0.1, 1.0)}),
+            r"not trusted \(scipy\.stats.*Of a search, save `best_estimator_` instead\.",
         ),
     ],
 )

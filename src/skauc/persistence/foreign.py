@@ -19,6 +19,7 @@ import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.model_selection._search import BaseSearchCV
 
 from skauc.archive import ArchiveError, brief_error, is_integer, require
 from skauc.exceptions import MissingPackageError
@@ -32,6 +33,9 @@ _DEEPEST = 4
 _PLAIN = (str, int, float, bool, type(None))
 # Parameters of scikit-learn's with which a file could start processes or write files.
 _RESET = (*RESET, "memory")
+
+# The table of a search of scikit-learn. It holds masked arrays, and predictions do not need it.
+_TABLE = "cv_results_"
 
 # skops imports all packages of scikit-learn to list their types. These have none, and import large
 # packages where they are installed.
@@ -57,13 +61,16 @@ def take_apart(model: Any) -> tuple[bytes, list[Any]]:
     memo: dict[int, Any] = {id(each): Part(number) for number, each in enumerate(taken)}
     try:
         shell = copy.deepcopy(model, memo)
+        for each in walk(shell):
+            if isinstance(each, BaseSearchCV):
+                vars(each).pop(_TABLE, None)
         content = _import_skops().dumps(shell)
     except MissingPackageError:
         raise
     except Exception as error:  # foreign types raise anything when they are taken apart
         raise ArchiveError(f"a step cannot be stored by skops ({brief_error(error)})") from error
+    _check_trusted(content)  # first, because it names the type
     audit_shell(content)
-    _check_trusted(content)
     return content, [list(each) if _is_list_of_columns(each) else each for each in taken]
 
 
@@ -166,7 +173,10 @@ def _check_trusted(content: bytes) -> None:
 
 
 def walk(model: Any) -> Iterator[Any]:
-    """Yield the objects that a model consists of. Our estimators are not entered."""
+    """Yield the objects that a model consists of.
+
+    Our estimators are not entered, nor the table of a search.
+    """
     waiting, seen = [model], set()
     while waiting:
         each = waiting.pop()
@@ -191,7 +201,9 @@ def _content(value: Any) -> list:
         return list(value)
     if isinstance(value, np.ndarray):
         return value.ravel().tolist() if value.dtype == object else []
-    return list(getattr(value, "__dict__", {}).values())
+    own = getattr(value, "__dict__", {})
+    left_out = _TABLE if isinstance(value, BaseSearchCV) else None
+    return [each for name, each in own.items() if name != left_out]
 
 
 def _is_part(value: Any) -> bool:

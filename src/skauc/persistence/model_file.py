@@ -44,7 +44,10 @@ from skauc.persistence.values import Encoder, decode
 
 _SHELL = "shell"
 _PIPELINE = "pipeline"
-_ADVICE = "Use steps and wrappers of scikit-learn or skauc, without functions of your own."
+_ADVICE = (
+    "Use steps and wrappers of scikit-learn or skauc, without functions of your own. "
+    "Of a search, save `best_estimator_` instead."
+)
 
 
 def save_model(
@@ -72,6 +75,7 @@ def save_model(
     history : bool, default=False
         Whether to store the smaller models of the path, for ``staged_decision_function`` and
         ``truncate``, and the scores of a cross-validation. They do not change the predictions.
+        ``cv_results_`` of scikit-learn's searches is never stored.
     overwrite : bool, default=False
         Whether to replace a file that exists.
 

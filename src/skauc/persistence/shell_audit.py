@@ -19,12 +19,16 @@ _MEMBER = re.compile(r"schema\.json|\d{1,20}\.npy")
 _DEEPEST = 150
 _DTYPE_KINDS = "biufUSMm"
 
-# Metrics by which TunedThresholdClassifierCV may have tuned.
+# Metrics by which TunedThresholdClassifierCV or a search may have tuned.
 _METRICS = (
     *("accuracy_score", "balanced_accuracy_score", "f1_score", "fbeta_score", "precision_score"),
     *("recall_score", "jaccard_score", "matthews_corrcoef", "cohen_kappa_score"),
+    *("log_loss", "brier_score_loss"),
 )
-_FUNCTIONS = {f"sklearn.metrics._classification.{metric}" for metric in _METRICS}
+_FUNCTIONS = {f"sklearn.metrics._classification.{metric}" for metric in _METRICS} | {
+    "sklearn.metrics._ranking.average_precision_score",
+    "sklearn.metrics._ranking.roc_auc_score",
+}
 # Types that are trusted in addition to scikit-learn's estimators and NumPy's functions.
 TRUSTED = _FUNCTIONS | {
     "numpy.dtype",
@@ -36,9 +40,12 @@ TRUSTED = _FUNCTIONS | {
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.metrics._scorer._Scorer",
     "sklearn.model_selection._classification_threshold._CurveScorer",
+    "sklearn.model_selection._split.GroupKFold",
     "sklearn.model_selection._split.KFold",
     "sklearn.model_selection._split.RepeatedStratifiedKFold",
+    "sklearn.model_selection._split.StratifiedGroupKFold",
     "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.model_selection._split.TimeSeriesSplit",
     "sklearn.utils._metadata_requests.MetadataRequest",
     "sklearn.utils._metadata_requests.MethodMetadataRequest",
 }
