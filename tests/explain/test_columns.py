@@ -1,5 +1,6 @@
 """Columns of the user's table in the features of a classifier, found from the steps alone."""
 
+from datetime import datetime, timedelta
 from itertools import permutations
 from math import factorial
 
@@ -17,6 +18,7 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 from skauc import SparseKernelAUC, TablePreprocessor
 from skauc.exceptions import InvalidParameterError
 from skauc.explain import shapley_values
+from skauc.explain.columns import as_array
 from skauc.explain.sources import sources_of_steps
 from skauc.preprocessing import ArcSinh
 
@@ -141,3 +143,17 @@ def test_columns_of_a_part_are_found_however_they_are_chosen(case):
     # The rows to explain may have their columns in another order.
     found = sources_of_steps([step], list("dcba"))
     assert ["dcba"[column] for column in found] == ["abcd"[column] for column in expected]
+
+
+def test_dates_of_a_polars_frame_stay_dates():
+    """Polars has no common type of dates and integers, and makes dates beside floats floats."""
+    pl = pytest.importorskip("polars")
+    born, hour = datetime(2020, 1, 1), timedelta(hours=1)
+    numbers = {"number": [1.5, None], "count": [2, 3]}
+    times = {"born": [born, None], "wait": [hour, hour], "flag": [True, None], "word": ["a", "b"]}
+    mixed = as_array(pl.DataFrame({**numbers, **times}))
+    assert mixed.tolist() == [
+        [1.5, 2, born, hour, True, "a"],
+        [None, 3, None, hour, None, "b"],
+    ]
+    assert as_array(pl.DataFrame(numbers)).dtype == np.float64

@@ -30,7 +30,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skauc import SparseKernelAUC, SparseKernelAUCCV
+from skauc import SparseKernelAUC, SparseKernelAUCCV, TablePreprocessor
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.metrics import auc_interval, partial_auc
 from skauc.report import make_report_content, render_report
@@ -143,6 +143,25 @@ def test_rows_of_every_kind(tumours, kind):
     names = {feature.name for feature in content.centres.columns}
     assert names == (set(tumours.X_train) if kind == "polars" else {f"x{i}" for i in range(30)})
     assert content.centres.positive.source.startswith("Row ")
+
+
+def test_dates_of_a_polars_frame_are_shown():
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 1000, 200)
+    frame = pl.DataFrame(
+        {
+            "visits": rng.integers(0, 50, 200),
+            "income": rng.normal(size=200),
+            "seen": np.datetime64("2020-01-01", "us") + days * np.timedelta64(1, "D"),
+        }
+    )
+    y = days + 300 * rng.normal(size=200) > 500
+    model = make_pipeline(TablePreprocessor(), SparseKernelAUC(4, random_state=0)).fit(frame, y)
+    content = make_report_content(model, frame, y, X_train=frame, y_train=y)
+    first = content.explained.rows[0]
+    cells = {part.name: part.cell for part in first.contributions}
+    assert cells["seen"] == str(frame["seen"][first.number - 1].date())
+    assert cells["visits"] == str(frame["visits"][first.number - 1])
 
 
 def wrap(name, model, X, y):

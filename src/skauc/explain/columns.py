@@ -103,7 +103,15 @@ def pick(X: Any, source: np.ndarray) -> Any:
 
 
 def as_array(X: Any) -> np.ndarray:
-    """Return the values of a table."""
+    """Return the values of a table.
+
+    Polars would turn dates beside numbers into numbers, or have no common type for them.
+    """
+    if hasattr(X, "to_series") and not all(each.is_numeric() for each in X.dtypes):
+        values = np.empty(X.shape, dtype=object)
+        for column in range(X.shape[1]):
+            values[:, column] = X.to_series(column).to_list()
+        return values
     return X.to_numpy() if hasattr(X, "to_numpy") else as_dense(X)
 
 
