@@ -163,6 +163,16 @@ def test_float32_is_the_default_and_far_from_zero_nothing_cancels():
     assert_allclose(found[:, 0], bare.decision_function(rows.astype(np.float64)), atol=1e-5)
 
 
+@pytest.mark.parametrize("shapes", ["round", "local", "ridge", "additive"])
+def test_rows_whose_squares_overflow(shapes):
+    model = small(shapes=shapes, refine=True, linear_term=True).fit(X, WORDS)
+    signs = np.vstack((np.eye(X.shape[1]), -np.eye(X.shape[1]), np.ones(X.shape[1])))
+    rows = np.vstack([X, *(size * signs for size in (1e10, 1e150, 1e155, 1e200, 1e300))])
+    found = run(to_onnx(model, precision="float64"), {"X": rows})
+    assert_allclose(found["scores"][:, 0], model.decision_function(rows), rtol=1e-9, atol=1e-9)
+    assert_array_equal(found["label"], model.predict(rows))
+
+
 def test_sparse_centres():
     model = small().fit(sparse.csr_array(X), Y)
     found = run(to_onnx(model, precision="float64"), {"X": X})["scores"]

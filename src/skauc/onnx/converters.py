@@ -17,6 +17,7 @@ from skl2onnx.algebra.onnx_ops import (
     OnnxGather,
     OnnxGreater,
     OnnxMatMul,
+    OnnxMax,
     OnnxMin,
     OnnxMul,
     OnnxNeg,
@@ -50,6 +51,10 @@ ESTIMATORS = (
     *(SparseKernelAUC, SparseKernelAUCCV, StructuralAUC, KernelRankSVM),
     *(OAM, OPAUC, AdaOAM, SAdaOAM, OILK),
 )
+
+
+# The square of this is finite, and no centre reaches so far.
+_FARTHEST = 1e150
 
 
 def register() -> None:
@@ -184,11 +189,13 @@ def _rbf(build: Builder, kernel: RBF, centres: np.ndarray, rows):
 def _shaped(build: Builder, kernel: ShapedRBF, centres: np.ndarray, rows):
     """Subtract the square of u = m.(x - z) of ridges from the exponent of round centres.
 
-    Each kind of centre has zeros in the part of the other.
+    Each kind of centre has zeros in the part of the other. An infinite square times zero would not
+    be a number, so distances end where their squares are still finite.
     """
     origin, is_round = centres.mean(axis=0), ~kernel.is_ridge[:, None]
     centres = centres - origin
-    moved = build(OnnxSub, rows, origin)
+    moved = build(OnnxMin, build(OnnxSub, rows, origin), numbers(_FARTHEST))
+    moved = build(OnnxMax, moved, numbers(-_FARTHEST))
     squares = np.where(is_round, kernel.metric**2, 0.0)
     directions = np.where(is_round, 0.0, kernel.metric)
     exponent = build(OnnxMatMul, build(OnnxMul, moved, moved), -squares.T)
