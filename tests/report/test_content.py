@@ -285,7 +285,7 @@ def test_cross_validated_sizes_are_shown_beside(tumours):
 
 def test_sizes_of_a_cross_validation_are_those_of_the_scaling_that_was_chosen(tumours):
     X = np.asarray(tumours.X_train)[:, :3]
-    settings = {"Cs": [1.0], "gammas": ["scale"], "refine": False, "linear_term": False, "cv": 2}
+    settings = {"Cs": [1.0], "gammas": ["scale"], "refine": 2, "linear_term": False, "cv": 2}
     model = SparseKernelAUCCV(n_basis=8, random_state=0, **settings).fit(X, tumours.y_train)
     assert len(set(model.cv_results_["param_scaling"])) > 1
     sizes = make_report_content(model, X, tumours.y_train).sizes
