@@ -102,7 +102,7 @@ def test_kept_blocks_are_computed_once():
 def test_memory_for_less_than_two_blocks():
     message = (
         r"`cache_size` must hold two blocks of the kernel matrix, 1\.37 MB for these rows; "
-        r"got 1\. Raise it: .* and 2 MB hold all"
+        r"got 1\. Raise it: .* and 2\.2 MB hold all\."
     )
     with pytest.raises(InvalidParameterError, match=message):
         GramMatrix(RBF(1.0), X, cache_size=1)

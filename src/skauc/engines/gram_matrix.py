@@ -105,13 +105,18 @@ def _kept_starts(starts, sizes: list[int], memory: float, n_threads: int) -> lis
     n_working = min(n_threads, int(memory // sizes[0]))
     if memory < 2 * sizes[0]:
         raise InvalidParameterError(
-            f"`cache_size` must hold two blocks of the kernel matrix, {2 * sizes[0] / MEGABYTE:.3g}"
-            f" MB for these rows; got {memory / MEGABYTE:g}. Raise it: whatever it holds beyond "
-            f"two blocks need not be computed again, and {sum(sizes) / MEGABYTE:.0f} MB hold all."
+            f"`cache_size` must hold two blocks of the kernel matrix, {_megabytes(2 * sizes[0])} "
+            f"MB for these rows; got {memory / MEGABYTE:g}. Raise it: whatever it holds beyond "
+            f"two blocks need not be computed again, and {_megabytes(sum(sizes))} MB hold all."
         )
     left = memory - n_working * sizes[0]
     ends = np.cumsum(sizes)
     return list(starts)[: int(np.searchsorted(ends, left, side="right"))]
+
+
+def _megabytes(size: int) -> str:
+    """Return a number of bytes in MB, with three digits."""
+    return np.format_float_positional(size / MEGABYTE, 3, fractional=False, trim="-")
 
 
 @compiled_fast
