@@ -300,7 +300,7 @@ class SparseKernelAUCCV(PathClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,)
-            Labels: two different values of any type.
+            Labels: two different values of any type. Floats must be whole numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         groups : array-like of shape (n_samples,), default=None
