@@ -663,6 +663,25 @@ def test_a_fold_that_lacks_a_class_is_refused(part, swap):
         make(cv=[*good, bad[::-1] if swap else bad]).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("rows", "finding"),
+    [
+        (np.arange(1, len(X) + 1), f"index {len(X)} is out of bounds"),
+        (np.ones(len(X) + 1, dtype=bool), f"boolean index did not match .* is {len(X) + 1}"),
+        ([], "arrays used as indices must be of integer"),
+    ],
+)
+@pytest.mark.usefixtures("no_work")
+def test_a_fold_of_rows_that_do_not_exist_is_refused(rows, finding):
+    good = list(StratifiedKFold(2).split(X, y))
+    message = (
+        f"`cv` must give row numbers from 0 to {len(X) - 1}; got, in fold 2: {finding}.* "
+        f"Make the folds from the {len(X)} rows that are passed to `fit`"
+    )
+    with pytest.raises(InvalidParameterError, match=message):
+        make(cv=[*good, (np.arange(len(X)), rows)]).fit(X, y)
+
+
 @pytest.mark.usefixtures("no_work")
 def test_a_fold_whose_class_has_no_weight_is_refused():
     weights = np.ones(len(X))

@@ -174,7 +174,10 @@ def _listed_folds(cv, data: TrainingData, groups: np.ndarray | None) -> list[Row
     """Return the folds of a splitter; raise an error if a fold lacks a class or splits a group."""
     numbers = np.arange(data.n_rows)
     folds = cv.split(numbers[:, None], data.positive, groups)
-    folds = [RowFold(*(numbers[np.asarray(rows)] for rows in fold)) for fold in folds]
+    folds = [
+        RowFold(_chosen(number, numbers, train), _chosen(number, numbers, test))
+        for number, (train, test) in enumerate(folds)
+    ]
     if not folds:
         raise InvalidParameterError("`cv` must give at least one fold; got none. 5 is usual.")
     for number, fold in enumerate(folds):
@@ -188,6 +191,17 @@ def _listed_folds(cv, data: TrainingData, groups: np.ndarray | None) -> list[Row
         if groups is not None:
             _check_groups_are_whole(number, fold, groups)
     return folds
+
+
+def _chosen(number: int, numbers: np.ndarray, rows: Any) -> np.ndarray:
+    """Return the rows of a part of a fold; raise an error if there are no such rows."""
+    try:
+        return numbers[np.asarray(rows)]
+    except IndexError as error:
+        raise InvalidParameterError(
+            f"`cv` must give row numbers from 0 to {len(numbers) - 1}; got, in fold {number}: "
+            f"{error}. Make the folds from the {len(numbers)} rows that are passed to `fit`."
+        ) from error
 
 
 def _check_groups_are_whole(number: int, fold: RowFold, groups: np.ndarray) -> None:
