@@ -14,6 +14,7 @@ def test_a_table_comes_back_from_its_numbers():
     assert list(back.columns) == list(step.columns_)
     for name in ("age", "income", "visits"):
         assert np.allclose(back[name], frame[name], rtol=1e-6, equal_nan=True)
+    assert (back["visits"][frame["visits"] == 0] == 0).all()
     assert (back["member"] == frame["member"]).all()
     consent = [None if value is None else bool(value) for value in frame["consent"]]
     assert back["consent"].tolist() == consent

@@ -10,6 +10,8 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 from skauc.preprocessing.optional import import_pandas
 
 ColumnTable = Mapping[str, np.ndarray]
+# The part of a sum below which it is zero.
+_LEAST_LEFT = 1e-12
 
 
 def fit_scaling(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +38,10 @@ def scaled(values: np.ndarray, scaling: np.ndarray) -> np.ndarray:
 def unscaled(numbers: np.ndarray, scaling: np.ndarray) -> np.ndarray:
     """Return the values that `scaled` would turn into the numbers."""
     median, spread, mean, deviation = scaling
-    return np.sinh(numbers * deviation + mean) * spread + median
+    moved = np.sinh(numbers * deviation + mean) * spread
+    values = moved + median
+    # What is left of numbers that cancel is a rounding error.
+    return np.where(np.abs(values) < _LEAST_LEFT * np.abs(moved), 0.0, values)
 
 
 def ranges_of(columns: list[str], table: ColumnTable) -> np.ndarray:
