@@ -94,7 +94,8 @@ PROBED_SHAPE = "ridge"
 ENOUGH_TO_SCREEN = 500
 # Rows of the rarer class that averages of shapes need.
 ENOUGH_TO_AVERAGE = 20
-# The scaling for principal axes with few rows. It keeps distances, and rows far away stay near.
+# The scaling for principal axes with few rows. It keeps distances near the median, and bends large
+# ones, so that axes do not follow a few rows that are far away (docs/results/development.md).
 ROTATED_SCALING = "clip"
 # Features up to which they are tried: each centre has as many numbers of its own.
 MOST_SHAPED_FEATURES = 256
@@ -229,8 +230,8 @@ def _usual_scaling(search: SparseKernelAUCCV, rows: TrainingData) -> str | None:
 def _rotation(search: SparseKernelAUCCV, rows: TrainingData) -> dict[str, Any]:
     """Return the scaling for principal axes, if it is not the usual one.
 
-    Axes with large variance matter most, so they need distances. With few rows there is no other
-    setting that has them.
+    Normal scores change the distances that principal axes follow. With few rows the axes are those
+    of clipped features, which keep the distances near the median.
     """
     if not is_auto(search.scaling) or not _are_few(rows):
         return {}
