@@ -28,6 +28,7 @@ WORKLOADS: dict[str, Callable[[Options], list[Line]]] = {
     "fit-peers": marks.fit_peers,
     "predict": marks.predict,
     "predict-one": marks.predict_one,
+    "feature-maps": marks.feature_maps,
     "model-size": marks.model_size,
     "import": starting.imports,
     "first-fit": starting.first_fit,

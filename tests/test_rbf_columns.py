@@ -7,12 +7,12 @@ from scipy import sparse
 
 from skauc.engines.blocks.cpu import CPUBlock
 from skauc.engines.policy import SizePolicy
-from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF, Laplacian, centred_rbf
 from skauc.model import Model
 from skauc.rbf_columns import exponentiate
 from skauc.scratch import CompiledScratch
 from skauc.shaped_rbf import ShapedRBF
+from skauc.threads import RowThreads
 
 RNG = np.random.default_rng(0)
 N_ROWS, N_FEATURES, N_CENTRES = 500, 4, 7

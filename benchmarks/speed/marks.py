@@ -18,6 +18,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
@@ -25,7 +26,11 @@ from benchmarks.harness import Line, Options, clock_for, compare, interleave, to
 from benchmarks.quality.peers import scores_of
 from reproduction.data_sets import load_dataset
 from skauc import Selection, SparseKernelAUC, save_model
+from skauc.data.training import TrainingData
+from skauc.feature_map import scale
 from skauc.metrics import auc
+from skauc.scalings import SCALINGS
+from skauc.scalings.ranks import N_KNOTS
 
 # Chosen on the training rows: C_pair is about 1e-3, as in the paper.
 C_GREEDY, GAMMA_GREEDY = 50.0, 1.0
@@ -229,3 +234,24 @@ def model_size(options: Options) -> list[Line]:
     names = ("64 centres", "XGBoost", "LightGBM, 500 trees")
     goals = {"XGBoost": 20 / float(sizes[1][0])}
     return to_lines("file", dict(zip(names, sizes, strict=True)), goals=goals, unit="kB")
+
+
+def feature_maps(options: Options) -> list[Line]:
+    """Maps of all features, found and applied to the training rows, compared with those of peers.
+
+    For both peers a feature has as many quantiles as a map of ranks has knots.
+    """
+    X, y, _, _ = ijcnn1(options.scale)
+    rows = TrainingData(X, y == 1, np.ones(len(X)), np.array([0, 1]))
+    quantiles = QuantileTransformer(n_quantiles=N_KNOTS, subsample=None)
+    found = []
+    for n_threads in options.threads:
+        for word in filter(None, SCALINGS):
+            tasks = {
+                f"{word}, threads: {n_threads}": partial(scale, word, rows, n_threads),
+                "QuantileTransformer": partial(quantiles.fit_transform, X),
+                "np.sort": partial(np.sort, np.ascontiguousarray(X.T), axis=1),
+            }
+            next(iter(tasks.values()))()
+            found += compare("feature maps", tasks, 3 * options.repeats, facts={"rows": len(X)})
+    return found

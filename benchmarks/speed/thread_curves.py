@@ -29,10 +29,10 @@ from skauc import Selection, SparseKernelAUC
 from skauc.engines.expansion import evaluate_expansion
 from skauc.engines.passes import CandidateGains, Centres, Derivatives, Gradient
 from skauc.engines.single import SingleEngine
-from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF
 from skauc.losses import pairs
 from skauc.solvers.newton import cholesky_step, minimise
+from skauc.threads import RowThreads
 
 
 def thread_layers(options: Options) -> list[Line]:

@@ -21,7 +21,7 @@ from reproduction.curves import C
 from reproduction.data_sets import load_dataset
 from reproduction.protocol import FULL, part_of
 from skauc import Selection, SparseKernelAUC
-from skauc.engines.threads import RowThreads
+from skauc.threads import RowThreads
 
 CORES = 16
 Calls = list[tuple[str, list[float]]]

@@ -7,6 +7,7 @@ length scale for what they share and one for how they differ.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -15,8 +16,12 @@ from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import Rows, densified
 from skauc.scalings import SCALINGS, Scaling, as_doubles, deciding_rows, make_scaling
-from skauc.support import quiet_overflow
+from skauc.support import quiet_overflow, rows_per_block
+from skauc.threads import map_blocks
 from skauc.validation import is_auto
+
+# Numbers of a block of rows that a thread maps at once.
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +35,22 @@ class FeatureMap:
         """Return the rows as the kernel sees them, dense and in the dtype of the rows."""
         X = densified(X)
         X = X if self.by_feature is None else self.by_feature.transform(X)
+        return self._along_axes(X)
+
+    def transform_in_fit(self, X: Rows, n_jobs: int | None = None) -> np.ndarray:
+        """Return the same, on threads and compiled. Prediction should not load the compiler."""
+        X = densified(X)
+        if self.by_feature is None:
+            return self._along_axes(X)
+        images, write = np.empty(X.shape, X.dtype), self.by_feature.write_images
+
+        def fill(start: int, stop: int) -> None:
+            write(X[start:stop], images[start:stop])
+
+        map_blocks(fill, len(X), rows_per_block(X.shape[1], _BLOCK), n_jobs)
+        return self._along_axes(images)
+
+    def _along_axes(self, X: np.ndarray) -> np.ndarray:
         return X if self.axes is None else X @ self.axes.astype(X.dtype, copy=False)
 
     def inverse(self, images: np.ndarray) -> np.ndarray:
@@ -61,7 +82,9 @@ def check_scaling(scaling) -> None:
         )
 
 
-def scale(scaling: str | None, data: TrainingData) -> tuple[FeatureMap | None, TrainingData]:
+def scale(
+    scaling: str | None, data: TrainingData, n_jobs: int | None = None
+) -> tuple[FeatureMap | None, TrainingData]:
     """Return the map for the parameter ``scaling``, and the mapped rows."""
     if scaling is None:
         return None, data
@@ -70,8 +93,8 @@ def scale(scaling: str | None, data: TrainingData) -> tuple[FeatureMap | None, T
             f"`scaling`={scaling!r} needs dense rows; got a sparse matrix. Use `scaling`=None, "
             "or pass X.toarray()."
         )
-    scaled = FeatureMap(make_scaling(scaling, data))
-    return scaled, data.transformed(scaled.transform)
+    scaled = FeatureMap(make_scaling(scaling, data, n_jobs))
+    return scaled, data.transformed(partial(scaled.transform_in_fit, n_jobs=n_jobs))
 
 
 def rotate(scaled: FeatureMap | None, data: TrainingData) -> tuple[FeatureMap, TrainingData]:

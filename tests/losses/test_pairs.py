@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skauc.engines.threads import RowThreads
 from skauc.losses.pairs import (
     BINS_PER_MARGIN,
     Cells,
@@ -22,6 +21,7 @@ from skauc.losses.pairs import (
     sorted_cells,
     sums_by_cell,
 )
+from skauc.threads import RowThreads
 
 settings.register_profile("skauc-pairs", deadline=None, max_examples=60)
 quick = settings.get_profile("skauc-pairs")

@@ -1,6 +1,9 @@
 """Ranks, normal scores and bounds against their definitions, and what they leave unchanged."""
 
+from bisect import bisect_left
+from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from skewed_rows import skewed
 
 from skauc import SparseKernelAUC
 from skauc.data.training import TrainingData
+from skauc.feature_map import FeatureMap
 from skauc.scalings import RankScaling
 from skauc.scalings.ranks import N_KNOTS
 
@@ -107,9 +111,33 @@ def test_each_map_is_the_interpolation_between_its_knots(n_rows, n_copies, dtype
     X, new = (np.tile(skewed(seed=seed), n_copies).astype(dtype) for seed in (0, 1))
     scaling, new = ranks_of(X), new[:n_rows]
     expected = [np.interp(*c) for c in zip(new.T, scaling.knots.T, scaling.levels.T, strict=True)]
-    images = scaling.transform(new)
-    assert images.dtype == dtype
-    assert_array_equal(images, np.transpose(expected).astype(dtype))
+    for images in scaling.transform(new), FeatureMap(scaling).transform_in_fit(new):
+        assert images.dtype == dtype
+        assert_array_equal(images, np.transpose(expected).astype(dtype))
+
+
+def quantiles_of_the_mixture(column, weights):
+    """Return the knots by their definition, in exact fractions."""
+    values, place = np.unique(column, return_inverse=True)
+    mass = np.bincount(place, weights)
+    parts = [
+        Fraction(3, 4) * Fraction(part) / Fraction(mass.sum()) + Fraction(1, 4) / len(values)
+        for part in mass
+    ]
+    below = list(accumulate(parts))
+    shares = [Fraction(k, N_KNOTS - 1) for k in range(N_KNOTS)]
+    return [values[min(bisect_left(below, share), len(values) - 1)] for share in shares]
+
+
+@pytest.mark.parametrize("is_even", [True, False])
+@given(seed=st.integers(0, 1000), n_rows=st.integers(2, 200), n_digits=st.integers(0, 2))
+def test_knots_are_quantiles_of_rows_and_distinct_values(is_even, seed, n_rows, n_digits):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 2)).round(n_digits)
+    weights = np.ones(n_rows) if is_even else rng.integers(1, 4, n_rows).astype(float)
+    scaling = ranks_of(X, weights)
+    for column, knots in zip(X.T, scaling.knots.T, strict=True):
+        assert_array_equal(np.unique(knots), np.unique(quantiles_of_the_mixture(column, weights)))
 
 
 @WORDS
@@ -148,6 +176,15 @@ def test_a_constant_feature_has_one_image(value):
     assert_array_equal(scaling.transform(np.array([[value], [value - 1], [7.0]])), np.zeros((3, 1)))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_features", [1, 3])
+def test_the_rows_stay_as_they_are(order, n_features):
+    X = np.array(skewed()[:, :n_features], order=order)
+    before = X.copy()
+    ranks_of(X)
+    assert_array_equal(X, before)
+
+
 def test_precision_is_kept():
     X = skewed().astype(np.float32)
     assert ranks_of(X).transform(X).dtype == np.float32
@@ -160,5 +197,6 @@ def test_ranks_do_not_depend_on_the_unit(word, unit):
     X[:2] = [[-1.0], [1.0]]
     ranks = ranks_of(unit * X, word=word)
     images = ranks.transform(unit * X)
+    assert_array_equal(images, FeatureMap(ranks).transform_in_fit(unit * X))
     assert_allclose(images, ranks_of(X, word=word).transform(X), atol=1e-5)
     assert_allclose(ranks.inverse(images), unit * X, rtol=1e-5, atol=0.02 * unit)

@@ -7,9 +7,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skauc.engines.gram_matrix import GramMatrix
-from skauc.engines.threads import RowThreads
 from skauc.kernels import RBF, Linear
 from skauc.structural.function_spaces import FeatureSpace, open_space
+from skauc.threads import RowThreads
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 7)) * (rng.uniform(size=(300, 7)) < 0.6)

@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from skauc.base.doc_links import DocLinkMixin
 from skauc.engines import cluster_engine, is_on_cluster
 from skauc.engines.expansion import Scorer
-from skauc.engines.threads import SERIAL_BLAS
 from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
 from skauc.model import Model
 from skauc.shaped_rbf import ShapedRBF
 from skauc.support import quiet_overflow
+from skauc.threads import SERIAL_BLAS
 from skauc.validation import check_rows
 
 if TYPE_CHECKING:

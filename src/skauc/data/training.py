@@ -110,7 +110,9 @@ class TrainingData:
 
     def take(self, chosen: Callable[[TrainingData], np.ndarray]) -> TrainingData:
         """Return the rows for which ``chosen`` returns True, for the CPU engine."""
-        return replace(self.part(np.flatnonzero(chosen(self))), device=None)
+        is_chosen = chosen(self)
+        rows = self if is_chosen.all() else self.part(np.flatnonzero(is_chosen))
+        return replace(rows, device=None)
 
     def transformed(self, transform: Callable) -> TrainingData:
         """Return the same rows with other features."""

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skauc.engines.policy import current_policy
-from skauc.engines.threads import RowThreads
 from skauc.feature_map import FeatureMap
 from skauc.kernels import NEW_ARRAYS, Kernel, Linear, Rows, centred_rbf, same_format
 from skauc.rbf_columns import write_scores
 from skauc.scratch import ThreadScratch
 from skauc.support import rows_per_block
+from skauc.threads import RowThreads, map_blocks
 
 # Largest error of a score, in units of the margin, that float32 kernel values may cause.
 _FLOAT32_ERROR = 1e-5
@@ -125,8 +125,7 @@ def score_in_fit(
             out,
         )
 
-    with RowThreads(n_jobs) as threads:
-        list(threads.map(fill, rows.shape[0], policy.task_rows))
+    map_blocks(fill, rows.shape[0], policy.task_rows, n_jobs)
     return out
 
 

@@ -14,10 +14,10 @@ from joblib import effective_n_jobs
 
 from skauc.compiling import compiled_fast
 from skauc.engines.policy import SizePolicy, current_policy
-from skauc.engines.threads import RowThreads
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError, InvalidParameterError
 from skauc.kernels import Kernel, Rows
 from skauc.row_products import inner
+from skauc.threads import RowThreads
 
 MEGABYTE = 1 << 20
 

@@ -15,12 +15,12 @@ from skauc.engines.passes.base import Pass
 from skauc.engines.passes.quality import Quality, RankedQuality
 from skauc.engines.passes.state import BlockState, FindState, version
 from skauc.engines.policy import SizePolicy
-from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidParameterError
 from skauc.kernels import Rows
 from skauc.losses.focus import Focus
 from skauc.metrics.area import auc_of, threshold_of, weighted_auc
 from skauc.metrics.sorted_scores import sort_scores
+from skauc.threads import RowThreads
 
 
 class SingleEngine(Engine[BlockState]):

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain.columns import UserColumns, as_array, find_columns, pick_rows
 from skauc.explain.explanation import Explanation
@@ -20,6 +19,7 @@ from skauc.explain.sampling import FeatureMixer, TableMixer, sampled_values
 from skauc.kernels import as_dense
 from skauc.model import Model, without_ridges
 from skauc.support import row_slices, rows_per_block
+from skauc.threads import RowThreads
 from skauc.unwrapping import UnwrappedModel, unwrap
 from skauc.validation import check_choice, check_integer, check_n_jobs, check_rows
 

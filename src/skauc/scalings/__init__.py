@@ -36,7 +36,7 @@ Scaling: TypeAlias = RankScaling | ClipScaling | LogScaling
 # The scaling that gives a smaller weight to features that seem irrelevant.
 SCREENED = "screened"
 
-_MAKERS: dict[str, Callable[[TrainingData], Scaling]] = {
+_MAKERS: dict[str, Callable[..., Scaling]] = {
     "rank": partial(RankScaling.of, word="rank"),
     "normal": partial(RankScaling.of, word="normal"),
     SCREENED: screened,
@@ -46,6 +46,6 @@ _MAKERS: dict[str, Callable[[TrainingData], Scaling]] = {
 SCALINGS = (None, *_MAKERS)
 
 
-def make_scaling(word: str, data: TrainingData) -> Scaling:
+def make_scaling(word: str, data: TrainingData, n_jobs: int | None = None) -> Scaling:
     """Return the maps of a scaling for weighted, dense rows."""
-    return _MAKERS[word](data)
+    return _MAKERS[word](data, n_jobs=n_jobs)

@@ -12,11 +12,13 @@ import numpy as np
 
 from skauc.compiling import compiled
 from skauc.data.training import TrainingData
-from skauc.scalings.rows import FEATURE_BLOCK, SAME_FLOATS, as_doubles, deciding_rows
+from skauc.scalings.rows import SAME_FLOATS, as_doubles, deciding_rows, map_features
 from skauc.support import cached_property, quiet_overflow, row_slices, rows_per_block
 
 # Number of knots of each feature's map.
 N_KNOTS = 32
+# Steps of the search for a knot, by halves.
+_STEPS = (16, 8, 4, 2, 1)
 # Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
 # all rows has knots among its other values.
 VALUE_SHARE = 0.25
@@ -47,10 +49,10 @@ class RankScaling:
     word: str = "rank"
 
     @classmethod
-    def of(cls, data: TrainingData, word: str) -> RankScaling:
+    def of(cls, data: TrainingData, word: str, n_jobs: int | None = None) -> RankScaling:
         """Return the maps for weighted rows; ``word`` is "rank" or "normal"."""
         X, weights = as_doubles(deciding_rows(data))
-        knots, half_steps = _mid_ranks(X, weights)
+        knots, half_steps = _mid_ranks(_quantiles(X, weights, n_jobs))
         mean, deviation = (np.full(X.shape[1], number) for number in _MOMENTS[word])
         return cls(knots, half_steps, mean, deviation, word)
 
@@ -72,6 +74,10 @@ class RankScaling:
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the images of the rows, in the dtype of the rows."""
         return _interpolate(X, self.knots, self.levels)
+
+    def write_images(self, X: np.ndarray, images: np.ndarray) -> None:
+        """Write the same images, compiled. Prediction should not load the compiler."""
+        _write_images(X, *_lines(self.knots, self.levels), images)
 
     def inverse(self, images: np.ndarray) -> np.ndarray:
         """Return values that have these images, clipped to the range of the knots."""
@@ -96,6 +102,15 @@ _MOMENTS = {"rank": (0.5, math.sqrt(1 / 12)), "normal": (0.0, 1.0)}
 
 
 @quiet_overflow()
+def _lines(knots: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where each line begins, its slope and its first level, a feature per row."""
+    starts, heights = np.ascontiguousarray(knots.T), np.ascontiguousarray(levels.T)
+    widths, slopes = np.diff(starts), np.zeros(starts.shape)
+    np.divide(np.diff(heights), widths, out=slopes[:, :-1], where=widths > 0)
+    return starts, slopes, heights
+
+
+@quiet_overflow()
 def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Return `np.interp` of each column, also where the slope between two knots overflows.
 
@@ -103,9 +118,7 @@ def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.nda
     among so few.
     """
     images = np.empty(X.shape, dtype=X.dtype)
-    by_feature, heights = np.ascontiguousarray(knots.T), np.ascontiguousarray(levels.T)
-    widths, slopes = np.diff(by_feature), np.zeros(by_feature.shape)
-    np.divide(np.diff(heights), widths, out=slopes[:, :-1], where=widths > 0)
+    by_feature, slopes, heights = _lines(knots, levels)
     firsts = len(knots) * np.arange(len(by_feature))[:, None]
     for rows in row_slices(len(X), _TURNED_ROWS):
         n_at_once = rows_per_block(rows.stop - rows.start, _COMPARED, least=1)
@@ -128,12 +141,28 @@ def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.nda
     return images
 
 
-def _mid_ranks(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+@compiled
+def _write_images(X, starts, slopes, heights, images):
+    """Write what `_interpolate` returns, to the last bit."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            given = np.float64(X[i, j])
+            value = min(max(given, starts[j, 0]), starts[j, N_KNOTS - 1])
+            line = 0
+            for step in _STEPS:
+                line += step * (starts[j, line + step] <= value)
+            image = (value - starts[j, line]) * slopes[j, line] + heights[j, line]
+            if not math.isfinite(image):
+                share = (given - starts[j, line]) / (starts[j, line + 1] - starts[j, line])
+                image = (1.0 - share) * heights[j, line] + share * heights[j, line + 1]
+            images[i, j] = image
+
+
+def _mid_ranks(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return distinct knots at the quantiles of each feature, and twice their mean position.
 
-    Both have a column per feature.
+    All have a column per feature.
     """
-    values = _quantiles(X, weights)
     # Values that differ by rounding errors share a knot, or ranks would be those of the errors.
     # Errors are as large as those of usual values, also where a value is near zero. The spacing of
     # the largest numbers is infinite.
@@ -146,7 +175,7 @@ def _mid_ranks(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarr
     number = np.concatenate((np.zeros_like(number[:1]), number))
     knots = np.full(values.shape, -np.inf)
     doubled, counts = np.zeros(values.shape, dtype=np.intp), np.zeros(values.shape, dtype=np.intp)
-    columns = np.arange(X.shape[1])
+    columns = np.arange(values.shape[1])
     for place in range(N_KNOTS - 1, -1, -1):  # the first of equal values comes last, and stays
         which = number[place], columns
         knots[which], doubled[which] = values[place], 2 * place
@@ -156,53 +185,48 @@ def _mid_ranks(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return repeated(knots, axis=0), repeated(half_steps, axis=0).astype(np.uint8)
 
 
-def _quantiles(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _quantiles(X: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Return `N_KNOTS` quantiles of each feature, in a column per feature.
 
     They are those of a mixture: `VALUE_SHARE` of the mass is spread evenly over the distinct
     values, the rest over the rows.
     """
-    found = np.empty((N_KNOTS, X.shape[1]))
-    shares = np.linspace(0.0, 1.0, N_KNOTS)
-    is_even, sorted_weights = bool((weights == weights[0]).all()), weights[None]
-    for part in row_slices(X.shape[1], rows_per_block(len(X), FEATURE_BLOCK, least=1)):
-        values = np.ascontiguousarray(X[:, part].T)
+    found, shares = np.empty((X.shape[1], N_KNOTS)), np.linspace(0.0, 1.0, N_KNOTS)
+    is_even = bool((weights == weights[0]).all())
+    places = np.arange(1.0, len(X) + 1)[None] / len(X)
+
+    def find(first: int, stop: int) -> None:
+        values, below = X[:, first:stop].T.copy(), places
         if is_even:  # values alone are sorted ten times as fast
-            values = np.sort(values, axis=1)
+            values.sort(axis=1)
         else:
             order = np.argsort(values, axis=1, kind="stable")
-            values, sorted_weights = np.take_along_axis(values, order, axis=1), weights[order]
-        found[:, part] = _find_quantiles(values, sorted_weights, shares, VALUE_SHARE).T
-    return found
+            values, below = np.take_along_axis(values, order, axis=1), weights[order].cumsum(axis=1)
+            below /= below[:, -1:]
+        _find_quantiles(values, below, shares, VALUE_SHARE, found[first:stop])
+
+    map_features(find, X, n_jobs)
+    return found.T
 
 
 @compiled
-def _find_quantiles(values, weights, shares, value_share):
-    """Return the least values with at least these shares of the mass at or below them.
+def _find_quantiles(values, below, shares, value_share, found):
+    """Find the least values with at least these shares of the mass at or below them.
 
-    ``values`` and ``weights`` have a sorted feature per row, ``weights`` possibly one for all.
+    ``values`` has a sorted feature per row. ``below`` has the part of the rows at or below each
+    value, possibly one row for all features.
     """
     n_rows = values.shape[1]
-    distinct, mass = np.empty(n_rows), np.empty(n_rows)
-    out = np.empty((len(values), len(shares)))
     for j in range(len(values)):
-        row_weights = weights[min(j, len(weights) - 1)]
-        n_distinct, total = 0, 0.0
-        for i in range(n_rows):
-            if row_weights[i] == 0.0:
-                continue
-            if n_distinct == 0 or values[j, i] != distinct[n_distinct - 1]:
-                distinct[n_distinct], mass[n_distinct] = values[j, i], 0.0
-                n_distinct += 1
-            mass[n_distinct - 1] += row_weights[i]
-            total += row_weights[i]
-        end = 0.0
-        for k in range(n_distinct):
-            end += (1 - value_share) * mass[k] / total + value_share / n_distinct
-            mass[k] = end
-        k = 0
-        for q in range(len(shares)):
-            while k < n_distinct - 1 and mass[k] < shares[q] * end:
-                k += 1
-            out[j, q] = distinct[k]
-    return out
+        part, n_distinct = below[min(j, len(below) - 1)], 1
+        for i in range(1, n_rows):
+            n_distinct += values[j, i] != values[j, i - 1]
+        rank, k = 0, 0
+        for i in range(n_rows - 1):
+            if values[j, i] != values[j, i + 1]:
+                rank += 1
+                mass = (1 - value_share) * part[i] + value_share * (rank / n_distinct)
+                while k < len(shares) and mass >= shares[k]:
+                    found[j, k] = values[j, i]
+                    k += 1
+        found[j, k:] = values[j, n_rows - 1]

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from skauc.compiling import compiled
 from skauc.data.training import TrainingData
 from skauc.scalings.ranks import RankScaling
-from skauc.scalings.rows import FEATURE_BLOCK, as_doubles, deciding_rows
-from skauc.support import row_slices, rows_per_block
+from skauc.scalings.rows import as_doubles, deciding_rows
 
 _N_INTERVALS = 8
 # A feature is relevant if the shares of positives in its intervals differ by this many standard
@@ -19,10 +19,10 @@ _N_INTERVALS = 8
 LEAST_DEVIATIONS, IRRELEVANT_PART = 5.0, 0.3
 
 
-def screened(data: TrainingData) -> RankScaling:
+def screened(data: TrainingData, n_jobs: int | None = None) -> RankScaling:
     """Return normal scores, with larger deviations of features that seem irrelevant."""
     rows = deciding_rows(data)
-    normal = RankScaling.of(rows, "normal")
+    normal = RankScaling.of(rows, "normal", n_jobs)
     X, weights = as_doubles(rows)
     found = relevance_weights(X, rows.positive, weights, normal.knots)
     return replace(normal, deviation=normal.deviation / found)
@@ -37,22 +37,15 @@ def relevance_weights(
     features that vary, so that distances are as large as without weights. Rows of weight 2 count
     twice.
     """
-    bounds = _interval_bounds(knots)
+    counts, hits = _sums_by_interval(X, positive, weights, _interval_bounds(knots))
     share = weights[positive].sum() / weights.sum()
-    is_relevant, varies = np.empty((2, X.shape[1]), dtype=bool)
-    for part in row_slices(X.shape[1], rows_per_block(len(X), FEATURE_BLOCK, least=1)):
-        interval = np.zeros(X[:, part].shape, dtype=np.intp)
-        for bound in bounds[:, part]:
-            interval += bound <= X[:, part]
-        counts, hits = (_sums_by_interval(interval, each) for each in (weights, weights * positive))
-        with np.errstate(all="ignore"):
-            # Half a row is subtracted: a single positive row in a rare interval proves nothing.
-            apart = np.maximum(np.abs(hits - counts * share) - 0.5, 0.0)
-            parts = apart**2 / (counts * share * (1 - share))
-        n_free = np.count_nonzero(counts, axis=1) - 1
-        excess = np.nansum(parts, axis=1) - n_free
-        is_relevant[part] = excess > LEAST_DEVIATIONS * np.sqrt(2 * n_free)
-        varies[part] = n_free > 0
+    with np.errstate(all="ignore"):
+        # Half a row is subtracted: a single positive row in a rare interval proves nothing.
+        apart = np.maximum(np.abs(hits - counts * share) - 0.5, 0.0)
+        parts = apart**2 / (counts * share * (1 - share))
+    n_free = np.count_nonzero(counts, axis=1) - 1
+    excess = np.nansum(parts, axis=1) - n_free
+    is_relevant, varies = excess > LEAST_DEVIATIONS * np.sqrt(2 * n_free), n_free > 0
     n_relevant, n_others = np.count_nonzero(is_relevant), np.count_nonzero(varies & ~is_relevant)
     if not n_relevant or n_others <= IRRELEVANT_PART * n_relevant:
         return np.ones(len(is_relevant))
@@ -69,10 +62,16 @@ def _interval_bounds(knots: np.ndarray) -> np.ndarray:
     return np.take_along_axis(knots, np.clip(places, 1, len(knots) - 1), axis=0)
 
 
-def _sums_by_interval(interval: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the sum of the values in each interval, a row per feature."""
-    n_features = interval.shape[1]
-    places = interval + _N_INTERVALS * np.arange(n_features)
-    repeated = np.repeat(values, n_features)
-    sums = np.bincount(places.ravel(), repeated, minlength=n_features * _N_INTERVALS)
-    return sums.reshape(n_features, _N_INTERVALS)
+@compiled
+def _sums_by_interval(X, positive, weights, bounds):
+    """Return the weight of all and of the positive rows in each interval, a row per feature."""
+    n_features, n_bounds = bounds.shape[1], len(bounds)
+    sums = np.zeros((2, n_features, n_bounds + 1))
+    for i in range(len(X)):
+        for j in range(n_features):
+            interval = 0
+            for k in range(n_bounds):
+                interval += bounds[k, j] <= X[i, j]
+            sums[0, j, interval] += weights[i]
+            sums[1, j, interval] += weights[i] * positive[i]
+    return sums

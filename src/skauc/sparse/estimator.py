@@ -325,7 +325,7 @@ class SparseKernelAUC(PathClassifier):
         with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
             parameters = parameters.for_rows(rows)
-            plan, mapped = make_plan(parameters, rows)
+            plan, mapped = make_plan(parameters, rows, n_jobs=self.n_jobs)
             if parameters.scaling is None and not rows.is_sparse:
                 warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
             warn_if_far_from_zero(

@@ -116,7 +116,7 @@ class LastFits:
         for setting in factors:
             changes = {} if self.hurries else self._changes(setting)
             parameters = replace(self.search.base, **{**setting.parameters(), **changes})
-            plan, mapped = make_plan(parameters, self.rows, scaled, known_axes)
+            plan, mapped = make_plan(parameters, self.rows, scaled, known_axes, self.n_jobs)
             self._plans[setting] = plan
             if setting.scaling is not None and plan.feature_map is not None:
                 scaled = FeatureMap(plan.feature_map.by_feature)

@@ -205,6 +205,7 @@ def make_plan(
     rows: TrainingData,
     scaled: FeatureMap | None = None,
     known_axes: KnownAxes | None = None,
+    n_jobs: int | None = None,
 ) -> tuple[Plan, TrainingData]:
     """Return the plan for these rows, and the rows as the kernel sees them.
 
@@ -212,9 +213,10 @@ def make_plan(
     axes that were found for these rows with other parameters. New axes are added.
     """
     if scaled is None:
-        feature_map, rows = scale(parameters.scaling, rows)
+        feature_map, rows = scale(parameters.scaling, rows, n_jobs)
     else:
-        feature_map, rows = scaled, rows.transformed(scaled.transform)
+        transform = partial(scaled.transform_in_fit, n_jobs=n_jobs)
+        feature_map, rows = scaled, rows.transformed(transform)
     mean, variance = feature_statistics(rows)
     # A rotation must not change the widths, so they are resolved before it.
     gammas = resolve_gammas(parameters.gamma, parameters.kernel, rows)

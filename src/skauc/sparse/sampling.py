@@ -26,10 +26,10 @@ from skauc.data.sampling import (
 )
 from skauc.data.training import TrainingData
 from skauc.engines import Chosen
-from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
 from skauc.model import Model
 from skauc.support import cached_property
+from skauc.threads import map_blocks
 
 # Rows of each sample that refinement works on.
 REFINED_ROWS = 4_000
@@ -217,8 +217,7 @@ class HardRows:
             of_class = positive.view(np.int8)
             probabilities[rows] = self.least[of_class] + self.growth[of_class] * slopes
 
-        with RowThreads(self.n_threads) as threads:
-            list(threads.map(fill, data.n_rows, _BLOCK_ROWS))
+        map_blocks(fill, data.n_rows, _BLOCK_ROWS, self.n_threads)
         probabilities *= (data.weights > 0) & ~self.held_out(data)
         probabilities[self.kept(data)] = 1.0
         return np.minimum(probabilities, 1.0)

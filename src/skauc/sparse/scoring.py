@@ -117,7 +117,7 @@ def score_job(
     last = path.records[-1].n_basis
     records = [record for record in path.records if record.n_basis in (*sizes, last)]
     models = [*(record.model for record in records), *path.by_c.values()]
-    mapped = test.X if plan.feature_map is None else plan.feature_map.transform(test.X)
+    mapped = test.X if plan.feature_map is None else plan.feature_map.transform_in_fit(test.X)
     scores = scores_of_models([replace(model, scaling=None) for model in models], mapped)
 
     def tested(C: float | None) -> Tested:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skauc.engines.policy import current_policy
-from skauc.engines.threads import RowThreads
 from skauc.kernels import Kernel, Linear, Rows, is_sparse
 from skauc.solvers.cutting_plane import Space
+from skauc.threads import RowThreads
 
 if TYPE_CHECKING:
     from skauc.engines.gram_matrix import GramMatrix

@@ -13,12 +13,12 @@ from skauc.engines.blocks.base import Block
 from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
-from skauc.engines.threads import RowThreads
 from skauc.kernels import CentredRBF, Kernel, KernelColumns, Rows, centred_rbf, densified
 from skauc.losses import pairs
 from skauc.rbf_columns import write_columns
 from skauc.scratch import CompiledScratch
 from skauc.support import row_slices, rows_per_block
+from skauc.threads import RowThreads
 
 
 class CPUBlock(Block):

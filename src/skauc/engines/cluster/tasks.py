@@ -25,9 +25,9 @@ from skauc.engines.passes.base import Pass
 from skauc.engines.passes.state import BlockState, ShareState, Tabulate, version
 from skauc.engines.policy import SizePolicy
 from skauc.engines.tables import ScoreTable, SharedStatistics
-from skauc.engines.threads import RowThreads
 from skauc.kernels import Rows
 from skauc.support import cached_property, quiet_overflow
+from skauc.threads import RowThreads
 
 # Workers run one block per thread.
 ONE_THREAD = RowThreads(1)

@@ -9,8 +9,8 @@ from functools import partial
 import torch
 
 from skauc.engines import GPU_VARIABLE
-from skauc.engines.threads import SharedSetting
 from skauc.exceptions import InvalidParameterError
+from skauc.threads import SharedSetting
 
 
 def find_device() -> str:

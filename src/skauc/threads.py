@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import LibController, ThreadpoolController
 
 from skauc.support import quiet_overflow
+
+_Result = TypeVar("_Result")
 
 
 class SharedSetting:
@@ -161,3 +164,13 @@ def _prepare_thread() -> None:
     """Prepare a thread of the pool, which inherits neither limits nor NumPy's error state."""
     _limit(_libraries()[1])
     np.seterr(over="ignore", invalid="ignore")
+
+
+def map_blocks(
+    task: Callable[[int, int], _Result], n_items: int, block: int, n_jobs: int | None
+) -> list[_Result]:
+    """Return ``task(start, stop)`` for each block of items, on threads if there are several."""
+    if n_items <= block:
+        return [task(0, n_items)]
+    with RowThreads(n_jobs) as threads:
+        return list(threads.map(task, n_items, block))

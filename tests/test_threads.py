@@ -9,12 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from skewed_rows import training
 from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skauc import SparseKernelAUC
-from skauc.engines.threads import RowThreads
 from skauc.exceptions import InvalidDataError
+from skauc.feature_map import scale
+from skauc.scalings import SCALINGS
+from skauc.threads import RowThreads
 
 
 def blas_threads():
@@ -183,3 +186,15 @@ def test_a_fit_that_fails_before_its_first_centre_lets_blas_go():
         assert blas_threads() == {2}
         with RowThreads(2):
             assert blas_threads() == {1}
+
+
+@pytest.mark.parametrize("word", [word for word in SCALINGS if word])
+def test_maps_of_features_do_not_depend_on_threads(word):
+    """There are several blocks of rows and of features."""
+    X = np.random.default_rng(0).gamma(0.5, size=(40_000, 30))
+    rows = training(X, X[:, 0] > X[:, 1])
+    (one, alone), (several, shared) = (scale(word, rows, n_jobs) for n_jobs in (1, 3))
+    for name, part in one.by_feature.parts.items():
+        assert_array_equal(part, several.by_feature.parts[name])
+    assert_array_equal(alone.X, shared.X)
+    assert_array_equal(alone.X, one.transform(X))
