@@ -12,6 +12,7 @@ import numpy as np
 
 from skauc.data.sampling import N_BITS, hash_rows
 from skauc.data.training import TrainingData
+from skauc.feature_map import FeatureMap
 from skauc.kernels import Rows, is_sparse
 from skauc.scalings import Scaling
 from skauc.support import quiet_overflow
@@ -72,7 +73,8 @@ def summarise_rows(rows: Rows, weights: np.ndarray, scaling: Scaling | None = No
     if len(counted) <= N_ROWS:
         return Background(_in_short(rows), shares)
     with quiet_overflow():
-        kernel = _kernel_matrix(rows if scaling is None else scaling.transform(rows))
+        mapped = rows if scaling is None else FeatureMap(scaling).transform_in_fit(rows)
+        kernel = _kernel_matrix(mapped)
     chosen, counts = np.unique(_herd(kernel, shares), return_counts=True)
     return Background(_in_short(rows[chosen]), counts / counts.sum())
 

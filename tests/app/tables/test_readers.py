@@ -3,6 +3,7 @@
 import gzip
 import io
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -261,3 +262,36 @@ def test_a_package_that_is_not_installed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "arff", None)
     with pytest.raises(MissingPackageError, match=r"package arff, .* pip install 'skauc\[tables\]"):
         read_table(path)
+
+
+SWALLOWED = [
+    ('a,b,c\n1,2,"x\n3,4,y\n5,6,z"\n', "line 2 .* closed in line 4.* a line that looks"),
+    ('a,b,c\n1,2,x\n1,2,"x\n3,4,y\n5,6,z\n7,8,z"\n9,9,z\n', "line 3 .* line 6.* 2 lines that"),
+    ('a;b\n1;"x\n3;y\n5;z\n7;z\n8;z"\n', "line 2 .* closed in line 6.* 3 lines that"),
+]
+READERS = [read_table, lambda path: list(iterate_table(path, 2))]
+
+
+@pytest.mark.parametrize(("text", "message"), SWALLOWED)
+@pytest.mark.parametrize("read", READERS)
+def test_rows_in_a_quoted_value_are_told(tmp_path, text, message, read):
+    path = write(tmp_path / "quotes.csv", text)
+    with pytest.warns(UserWarning, match=message):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a,b,c\n1,2,"12 Main St\nSpringfield, IL\nUSA"\n3,4,y\n',
+        'a,b\n1,"Hello,\nthanks, it works\nBye"\n3,y\n',
+        'a\n"one\ntwo\nthree"\n',
+        '"a\nb",c\n1,2\n',
+    ],
+)
+@pytest.mark.parametrize("read", READERS)
+def test_text_of_several_lines_is_read_in_silence(tmp_path, text, read):
+    path = write(tmp_path / "text.csv", text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(path)

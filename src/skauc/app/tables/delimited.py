@@ -16,6 +16,7 @@ from itertools import chain, dropwhile, islice
 
 from skauc.app.tables.codes import may_be_hexadecimal, with_codes_as_text
 from skauc.app.tables.sources import Source
+from skauc.app.tables.swallowed import warn_if_rows_are_swallowed
 from skauc.app.tables.verbatim import Piece, parsed_or_text
 from skauc.exceptions import InvalidDataError
 from skauc.preprocessing.names import check_column_name
@@ -83,6 +84,7 @@ def read_delimited(source: Source, text_columns: Collection[str]):
         return table.rename_columns(header.names)
 
     table = with_codes_as_text(read(text_columns), may_be_hexadecimal(content), read)
+    warn_if_rows_are_swallowed(source, header.delimiter, header.names, table)
     return _without_missing_words(table)
 
 
@@ -125,6 +127,7 @@ def _pieces(
         batches = _guarded(source, lambda: _open(file, options), header)
         while (batch := _guarded(source, lambda: next(batches, None), header)) is not None:
             batch = batch.rename_columns(header.names)
+            warn_if_rows_are_swallowed(source, header.delimiter, header.names, batch)
             skipped = min(n_done, batch.num_rows)
             n_done -= skipped
             if skipped < batch.num_rows:
