@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skauc.archive import ArchiveError, checked_array, is_integer, require
+from skauc.archive import (
+    DOUBLES,
+    FLOATS,
+    INTEGERS,
+    ArchiveError,
+    checked_array,
+    checked_csr,
+    is_integer,
+    require,
+)
 from skauc.feature_map import FeatureMap
 from skauc.kernels import KERNEL_TYPES, Kernel, Rows, is_sparse
 from skauc.model import Model, PathRecord
@@ -21,15 +30,26 @@ from skauc.scalings import ClipScaling, LogScaling, RankScaling, Scaling
 from skauc.shaped_rbf import ShapedRBF
 from skauc.validation import is_finite, is_number
 
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_DOUBLE = (np.dtype(np.float64),)
-_INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 _RECORD_FIELDS = [field.name for field in fields(PathRecord) if field.name != "model"]
 _STORED_KERNELS: dict[str, type] = {**KERNEL_TYPES, "shaped_rbf": ShapedRBF}
 _LARGEST_DEGREE = 1000
 _MOST_MODELS = 1_000_000
 
 Arrays = dict[str, np.ndarray]
+
+
+def add_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Return the arrays with a prefix before their names."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def select_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Return the arrays whose names have a prefix, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def models_to_arrays(models: list[Model]) -> tuple[dict[str, Any], Arrays]:
@@ -166,8 +186,8 @@ def _models(header: dict, arrays: Arrays, n_features: int) -> list[Model]:
         _basis_from_arrays(basis, f"_{number}", arrays, n_features)
         for number, basis in enumerate(header["bases"])
     ]
-    coef = checked_array(arrays["coef"], _DOUBLE, (sum(sizes),), "its coefficients are")
-    intercepts = checked_array(arrays["intercepts"], _DOUBLE, (len(sizes),), "its intercepts are")
+    coef = checked_array(arrays["coef"], DOUBLES, (sum(sizes),), "its coefficients are")
+    intercepts = checked_array(arrays["intercepts"], DOUBLES, (len(sizes),), "its intercepts are")
     linear = arrays.get("linear_coef")
     if linear is not None:
         checked_array(linear, FLOATS, (len(sizes), n_features), "its linear coefficients are")
@@ -191,7 +211,7 @@ def _models(header: dict, arrays: Arrays, n_features: int) -> list[Model]:
 def _basis_from_arrays(header: dict, suffix: str, arrays: Arrays, n_features: int) -> Model:
     """Return a model without coefficients."""
     indices = arrays[f"indices{suffix}"]
-    checked_array(indices, _INTEGERS, (indices.size,), "the indices of its centres are")
+    checked_array(indices, INTEGERS, (indices.size,), "the indices of its centres are")
     shape = (len(indices), n_features)
     centres = centres_from_arrays(header, suffix, arrays, shape)
     kernel = _kernel_from_arrays(header["kernel"], suffix, arrays, shape)
@@ -213,12 +233,8 @@ def _sparse_centres(header: dict, suffix: str, arrays: Arrays, shape: tuple[int,
     data, indices, indptr = (
         arrays[f"centres_{part}{suffix}"] for part in ("data", "indices", "indptr")
     )
-    checked_array(data, FLOATS, (data.size,), "its centres are")
-    checked_array(indices, _INTEGERS, data.shape, "its centres are")
-    checked_array(indptr, _INTEGERS, (shape[0] + 1,), "its centres are")
-    centres = sparse.csr_array((data, indices, indptr), shape=shape)
-    centres.check_format(full_check=True)
-    require(data.dtype == _float_type(header), "its centres are")
+    centres = checked_csr(data, indices, indptr, shape, "its centres are")
+    require(centres.dtype == _float_type(header), "its centres are")
     return centres
 
 
@@ -235,10 +251,10 @@ def _kernel_from_arrays(
     kind = _STORED_KERNELS[parameters.pop("name")]
     n_centres, n_features = shape
     if f"gamma{suffix}" in arrays:
-        gamma = checked_array(arrays[f"gamma{suffix}"], _DOUBLE, (n_centres,), "its gamma is")
+        gamma = checked_array(arrays[f"gamma{suffix}"], DOUBLES, (n_centres,), "its gamma is")
         parameters["gamma"] = gamma
     if f"scales{suffix}" in arrays:
-        scales = checked_array(arrays[f"scales{suffix}"], _DOUBLE, (n_features,), "its scales are")
+        scales = checked_array(arrays[f"scales{suffix}"], DOUBLES, (n_features,), "its scales are")
         require(bool((scales > 0).all()), "its scales are")
         parameters["scales"] = scales
     require(all(parameters[name] is not None for name in parameters), "its kernel is")
@@ -304,7 +320,7 @@ def _log(arrays: Arrays, n_features: int) -> LogScaling:
 
 def _numbers(name: str, arrays: Arrays, n_features: int) -> np.ndarray:
     """Return an array with a number per feature."""
-    return checked_array(arrays[name], _DOUBLE, (n_features,), "its scaling is")
+    return checked_array(arrays[name], DOUBLES, (n_features,), "its scaling is")
 
 
 _FORMULAS: dict[str, Callable[[Arrays, int], Scaling]] = {"clip": _clip, "log": _log}
@@ -315,10 +331,10 @@ def _ranks(word: Any, arrays: Arrays, n_features: int) -> RankScaling:
     require(isinstance(word, str) and word in ("rank", "normal"), what)
     knots, half_steps = arrays["knots"], arrays["half_steps"]
     require(knots.ndim == 2 and knots.shape[1] > 1, what)
-    checked_array(knots, _DOUBLE, (n_features, knots.shape[1]), what)
+    checked_array(knots, DOUBLES, (n_features, knots.shape[1]), what)
     checked_array(half_steps, (np.dtype(np.uint8),), knots.shape, what)
-    mean = checked_array(arrays["mean"], _DOUBLE, (n_features,), what)
-    deviation = checked_array(arrays["deviation"], _DOUBLE, (n_features,), what)
+    mean = checked_array(arrays["mean"], DOUBLES, (n_features,), what)
+    deviation = checked_array(arrays["deviation"], DOUBLES, (n_features,), what)
     with np.errstate(over="ignore", divide="ignore"):
         require(bool((deviation > 0).all() and np.isfinite(1.0 / deviation).all()), what)
     require(int(half_steps.max()) <= 2 * (knots.shape[1] - 1), what)

@@ -7,13 +7,25 @@ allocated, nothing is unpickled, and nothing in the file is executed.
 """
 
 from skauc.archive.atomic import write_atomically
-from skauc.archive.checks import brief_error, checked_array, is_integer, require
+from skauc.archive.checks import (
+    DOUBLES,
+    FLOATS,
+    INTEGERS,
+    brief_error,
+    checked_array,
+    checked_csr,
+    is_integer,
+    require,
+)
 from skauc.archive.container import DEFAULT_LIMITS, Archive, ArchiveError, ArchiveSizeError, Limits
 from skauc.archive.reading import check_array_header, read_archive, read_header
 from skauc.archive.writing import write_archive
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "DOUBLES",
+    "FLOATS",
+    "INTEGERS",
     "Archive",
     "ArchiveError",
     "ArchiveSizeError",
@@ -21,6 +33,7 @@ __all__ = [
     "brief_error",
     "check_array_header",
     "checked_array",
+    "checked_csr",
     "is_integer",
     "read_archive",
     "read_header",

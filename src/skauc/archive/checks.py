@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skauc.archive.container import ArchiveError
+
+# Types for `checked_array`.
+DOUBLES = (np.dtype(np.float64),)
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
 def require(condition: bool, what: str) -> None:
@@ -20,6 +26,18 @@ def checked_array(array: Any, dtypes: tuple, shape: tuple[int, ...], what: str) 
     is_valid = isinstance(array, np.ndarray) and array.dtype in dtypes and array.shape == shape
     require(is_valid and bool(np.isfinite(array).all()), what)
     return array
+
+
+def checked_csr(
+    data: Any, indices: Any, indptr: Any, shape: tuple[int, int], what: str
+) -> sparse.csr_array:
+    """Return a sparse array of floats if its parts are valid and agree with the shape."""
+    checked_array(data, FLOATS, (data.size,), what)
+    checked_array(indices, INTEGERS, data.shape, what)
+    checked_array(indptr, INTEGERS, (shape[0] + 1,), what)
+    rows = sparse.csr_array((data, indices, indptr), shape=shape)
+    rows.check_format(full_check=True)
+    return rows
 
 
 def brief_error(error: Exception) -> str:

@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from skauc.archive import ArchiveError, checked_array, is_integer, require
+from skauc.archive import DOUBLES, ArchiveError, checked_array, is_integer, require
 from skauc.base import RankingClassifier, fitted_attributes, support_attributes
 from skauc.model_arrays import (
     Arrays,
+    add_prefix,
     models_from_arrays,
     models_to_arrays,
     records_from_json,
     records_to_json,
+    select_prefix,
 )
 from skauc.persistence.backgrounds import background_from_arrays, background_to_arrays
 from skauc.persistence.calibrators import calibrator_from_json, calibrator_to_json
@@ -136,13 +138,14 @@ def encode_estimator(
         if name not in left_out
     }
     if _BACKGROUND in fitted:
-        header["background"] = background_to_arrays(fitted[_BACKGROUND], prefix, arrays)
+        header["background"], parts = background_to_arrays(fitted[_BACKGROUND])
+        arrays |= add_prefix(f"{prefix}background.", parts)
     if _CALIBRATOR in fitted:
         header["calibration"] = calibrator_to_json(fitted[_CALIBRATOR])
     if _BEST in fitted:
         header["best_parameters"] = encode_parameters(fitted[_BEST])
     learnt, parts = _learnt(estimator, history)
-    arrays |= {f"{prefix}model.{name}": array for name, array in parts.items()}
+    arrays |= add_prefix(f"{prefix}model.", parts)
     return {**header, **learnt}
 
 
@@ -202,21 +205,18 @@ def decode_estimator(header: Any, prefix: str, arrays: Arrays) -> RankingClassif
         return estimator
     attributes = decode(header["attributes"], arrays)
     _check_attributes(attributes)
+    n_features = attributes["n_features_in_"]
     require(not attributes.keys() & {_BACKGROUND, _CALIBRATOR}, "the names of its attributes are")
     n_classes = len(attributes["classes_"])
     require(n_classes == 2 or type(estimator).__name__ == "KernelRankSVM", "its classes are")
-    own = {
-        name.removeprefix(f"{prefix}model."): array
-        for name, array in arrays.items()
-        if name.startswith(f"{prefix}model.")
-    }
-    derived = _relearnt(estimator, header, own, attributes["n_features_in_"])
+    parts = select_prefix(f"{prefix}model.", arrays)
+    derived = _relearnt(estimator, header, parts, n_features)
     _check_stored_again(estimator, derived, attributes)
     vars(estimator).update(derived | attributes)
     if "background" in header:  # files of earlier versions have none
-        vars(estimator)[_BACKGROUND] = background_from_arrays(
-            header["background"], prefix, arrays, attributes["n_features_in_"]
-        )
+        rows = select_prefix(f"{prefix}background.", arrays)
+        background = background_from_arrays(header["background"], rows, n_features)
+        vars(estimator)[_BACKGROUND] = background
     if "calibration" in header:  # other classifiers and files of earlier versions have none
         vars(estimator)[_CALIBRATOR] = calibrator_from_json(header["calibration"])
     if "best_parameters" in header:
@@ -252,9 +252,8 @@ def _check_attributes(attributes: Any) -> None:
         is_array = isinstance(names, np.ndarray) and names.shape == (n_features,)
         require(is_array and all(type(name) is str for name in names), "its feature names are")
     if "feature_spread_" in attributes:
-        doubles = (np.dtype(np.float64),)
         spread = attributes["feature_spread_"]
-        checked_array(spread, doubles, (n_features,), "the spread of its features is")
+        checked_array(spread, DOUBLES, (n_features,), "the spread of its features is")
 
 
 def _check_names(attributes: Any) -> None:

@@ -24,12 +24,14 @@ from skauc.kernels import CallableKernel, Kernel, Linear, as_rbf
 from skauc.model import Model
 from skauc.model_arrays import (
     Arrays,
+    add_prefix,
     centres_from_arrays,
     centres_to_arrays,
     models_from_arrays,
     models_to_arrays,
     records_from_json,
     records_to_json,
+    select_prefix,
 )
 from skauc.shaped_rbf import ShapedRBF
 from skauc.sparse.basis import Basis
@@ -195,17 +197,12 @@ def _pack_models(models: dict[int, Model], arrays: Arrays) -> dict[str, Any]:
     if isinstance(stored[0].kernel, CallableKernel):
         stored = [replace(model, kernel=Linear()) for model in stored]
     header, parts = models_to_arrays(stored)
-    arrays |= {f"{_MODELS}{name}": array for name, array in parts.items()}
+    arrays |= add_prefix(_MODELS, parts)
     return header
 
 
 def _unpack_models(header: dict, arrays: Arrays, plan: Plan, n_features: int) -> dict[int, Model]:
-    parts = {
-        name.removeprefix(_MODELS): array
-        for name, array in arrays.items()
-        if name.startswith(_MODELS)
-    }
-    models = {}
+    parts, models = select_prefix(_MODELS, arrays), {}
     for model in models_from_arrays(header["models"], parts, n_features):
         generation = header["generations"][model.generation]
         model = replace(model, generation=generation, scaling=plan.feature_map)
