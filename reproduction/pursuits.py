@@ -21,8 +21,8 @@ from skauc.sparse.path import fit_path
 from skauc.sparse.plan import make_plan
 from skauc.sparse.scoring import SMALLEST_BASIS
 from skauc.sparse.sizes import retraining_sizes
-from skauc.sparse.stages import Workspace
 from skauc.sparse.state import FitState
+from skauc.sparse.workspace import Workspace
 
 # AUC by size and C.
 BySize = dict[tuple[int, float], float]

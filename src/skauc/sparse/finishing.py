@@ -13,8 +13,8 @@ import numpy as np
 from skauc.engines import Engine, OrthonormalColumns
 from skauc.model import Model, PathRecord
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
-from skauc.sparse.stages import Workspace
 from skauc.sparse.state import FitState
+from skauc.sparse.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from skauc.engines import Chosen, Engine
 from skauc.exceptions import FitInterruptedError, InvalidDataError, interrupts
 from skauc.model import share_centres
 from skauc.sparse.plan import Plan
-from skauc.sparse.stages import Stage, Workspace
+from skauc.sparse.stages import Stage
 from skauc.sparse.state import DescentStep, FitState, Path
+from skauc.sparse.workspace import Workspace
 from skauc.support import quiet_overflow
 
 
