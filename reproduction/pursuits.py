@@ -21,6 +21,7 @@ from skauc.sparse.path import fit_path
 from skauc.sparse.plan import make_plan
 from skauc.sparse.scoring import SMALLEST_BASIS
 from skauc.sparse.sizes import retraining_sizes
+from skauc.sparse.stages import Stage
 from skauc.sparse.state import FitState
 from skauc.sparse.workspace import Workspace
 
@@ -60,14 +61,13 @@ def scores_by_size(
 
 
 @dataclass(frozen=True)
-class SolveForEachC:
+class SolveForEachC(Stage):
     """A stage that solves for other Cs on the columns of a pursuit, from size to size."""
 
     Cs: tuple[float, ...]
     scored_sizes: list[int]
     found: BySize = field(default_factory=dict)
-    grows: bool = False
-    saves: bool = False
+    saves = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Collect the validation AUC of every size and C in ``found``."""

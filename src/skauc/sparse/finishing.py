@@ -13,20 +13,18 @@ import numpy as np
 from skauc.engines import Engine, OrthonormalColumns
 from skauc.model import Model, PathRecord
 from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
+from skauc.sparse.stages import Stage
 from skauc.sparse.state import FitState
 from skauc.sparse.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class FinishKept:
+class FinishKept(Stage):
     """Fit the coefficients of the model that early stopping keeps to all rows.
 
     If it is smaller than the last model, the columns of the last one are overwritten, so this is
     the last stage.
     """
-
-    grows: bool = False
-    saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with other coefficients of the model to keep."""

@@ -14,9 +14,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -35,28 +35,25 @@ from skauc.sparse.workspace import Workspace
 DESCENT_TOL = 1e-2
 
 
-class Stage(Protocol):
-    """One step of a fit. Stages of growth are left out once the basis grows no more."""
+class Stage(ABC):
+    """One step of a fit."""
 
-    @property
-    def grows(self) -> bool:
-        """Whether the stage is part of the growth of the basis."""
+    # Whether the stage is left out once the basis has stopped growing.
+    grows = False
+    # Whether a checkpoint is written after the stage.
+    saves = True
 
-    @property
-    def saves(self) -> bool:
-        """Whether a checkpoint is written after the stage."""
-
+    @abstractmethod
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return what is found after this stage."""
 
 
 @dataclass(frozen=True)
-class Pursue:
+class Pursue(Stage):
     """Grow the basis to the largest of ``sizes``, retraining at each of them."""
 
     sizes: Collection[int]
-    grows: bool = True
-    saves: bool = True
+    grows = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with a larger basis."""
@@ -83,12 +80,11 @@ class Pursue:
 
 
 @dataclass(frozen=True)
-class Refine:
+class Refine(Stage):
     """Move the centres and learn length scales, for at most ``n_steps`` L-BFGS steps."""
 
     n_steps: int
     grows: bool = False
-    saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the refined state."""
@@ -109,11 +105,8 @@ class Refine:
 
 
 @dataclass(frozen=True)
-class SetC:
+class SetC(Stage):
     """Estimate C from the coefficients, for all stages that follow."""
-
-    grows: bool = False
-    saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with another C."""
@@ -125,7 +118,7 @@ class SetC:
 
 
 @dataclass(frozen=True)
-class MoveTo:
+class MoveTo(Stage):
     """Continue with the same basis on other rows: "all", or a sample of "hard" rows.
 
     Hard rows are those of the model of ``size``. Centres are chosen and refined for the whole ROC
@@ -135,7 +128,7 @@ class MoveTo:
     rows: str
     size: int
     grows: bool = False
-    saves: bool = False
+    saves = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the coefficients that are best on these rows."""
@@ -148,11 +141,8 @@ class MoveTo:
 
 
 @dataclass(frozen=True)
-class Finish:
+class Finish(Stage):
     """Fit the coefficients of the last model to all rows, including those held out."""
-
-    grows: bool = False
-    saves: bool = True
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the state with the final coefficients; the validation AUC is the one before."""
@@ -168,7 +158,7 @@ class Finish:
 
 
 @dataclass(frozen=True)
-class TryCs:
+class TryCs(Stage):
     """Fit the coefficients of the last basis for each of several Cs.
 
     ``near`` returns the Cs to try for the C of the fit. Centres and shape stay as they are, so that
@@ -176,8 +166,7 @@ class TryCs:
     """
 
     near: Callable[[float], Collection[float]]
-    grows: bool = False
-    saves: bool = False
+    saves = False
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the same state; the models are in the workspace."""
