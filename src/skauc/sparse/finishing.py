@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skauc.engines import Engine, OrthonormalColumns
+from skauc.engines import Engine
 from skauc.model import Model, PathRecord
-from skauc.solvers.triangular import cholesky_factor, inverse_lower, solve_upper
+from skauc.solvers.triangular import solve_upper
+from skauc.sparse.refinement import put_columns, raised_factor
 from skauc.sparse.stages import Stage
 from skauc.sparse.state import FitState
 from skauc.sparse.workspace import Workspace
@@ -63,14 +64,8 @@ def _refitted(record: PathRecord, factor: np.ndarray, work: Workspace) -> PathRe
 
 
 def _place(engine: Engine, model: Model, n_linear: int) -> np.ndarray:
-    """Put the columns of a model into an engine; return the factor of its Gram matrix.
-
-    The diagonal is raised a little, because refined centres may meet.
-    """
+    """Put the columns of a model into an engine; return the factor of its Gram matrix."""
     gram = model.kernel.gram(model.centres, model.kernel, model.centres)
-    gram.flat[:: len(gram) + 1] += engine.precision**0.75
-    factor = cholesky_factor(gram)
-    nothing = np.zeros((n_linear, len(factor)))
-    columns = OrthonormalColumns(model.kernel, model.centres, nothing, inverse_lower(factor).T)
-    engine.append(columns)
+    factor = raised_factor(gram, engine)
+    put_columns(engine, model.kernel, model.centres, factor, n_linear)
     return factor

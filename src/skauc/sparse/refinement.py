@@ -23,7 +23,7 @@ import numpy as np
 from skauc.engines import Engine, FewRows, OrthonormalColumns
 from skauc.engines.passes import Moments
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
-from skauc.kernels import Kernel, same_format
+from skauc.kernels import Kernel, Rows, same_format
 from skauc.shaped_rbf import add_norm_derivatives
 from skauc.solvers.lbfgs import Descent
 from skauc.solvers.newton import Minimum, Newton, Point
@@ -88,6 +88,26 @@ def shape_ridge(engine: Engine) -> float:
     return min(1.0, FEW_SHAPED_ROWS * (p + n) / (p * n))
 
 
+def gram_ridge(engine: Engine) -> float:
+    """Return what is added to the diagonal of a Gram matrix, because refined centres may meet."""
+    return engine.precision**0.75
+
+
+def raised_factor(gram: np.ndarray, engine: Engine) -> np.ndarray:
+    """Return the triangular factor of a Gram matrix with a raised diagonal."""
+    raised = gram.copy()
+    raised.flat[:: len(raised) + 1] += gram_ridge(engine)
+    return cholesky_factor(raised)
+
+
+def put_columns(
+    engine: Engine, kernel: Kernel, centres: Rows, factor: np.ndarray, n_linear: int
+) -> None:
+    """Put the columns of centres whose Gram matrix has this factor into an engine."""
+    nothing = np.zeros((n_linear, len(factor)))
+    engine.append(OrthonormalColumns(kernel, centres, nothing, inverse_lower(factor).T))
+
+
 class _Problem:
     """E(shape) and its gradient. The last solution is where the next one starts."""
 
@@ -120,11 +140,6 @@ class _Problem:
         self.accept(self.minimise(self.objective, self.place(theta)).point)
         return self.point.value, self._derivatives()
 
-    @property
-    def gram_ridge(self) -> float:
-        """What is added to the diagonal of the Gram matrix, because free centres may meet."""
-        return self.objective.engine.precision**0.75
-
     def found(self, n_iter: int) -> Refined:
         """Return the last solution."""
         return Refined(self.shape, self.linear, self.coef, self.factor, n_iter)
@@ -135,29 +150,20 @@ class _Problem:
 
     def place_shape(self, shape: Shape) -> np.ndarray:
         """Put the columns of a shape into the engine; return the weights of the last solution."""
-        kernel = self.variables.kernel(shape)
-        factor, self.gram = self._factorise(kernel, shape.centres)
-        inverse = inverse_lower(factor)
+        kernel, engine = self.variables.kernel(shape), self.objective.engine
+        self.gram = kernel.gram(shape.centres, kernel, shape.centres)
+        if not np.isfinite(self.gram).all():
+            raise InvalidDataError(KERNEL_OVERFLOW)
+        self.shape, self.factor = shape, raised_factor(self.gram, engine)
         rows = same_format(shape.centres, self.basis.centres)
-        nothing = np.zeros((len(self.linear), len(factor)))
-        self.objective.engine.append(OrthonormalColumns(kernel, rows, nothing, inverse.T))
-        self.shape, self.factor = shape, factor
-        return np.concatenate((self.linear, factor.T @ self.coef))
+        put_columns(engine, kernel, rows, self.factor, len(self.linear))
+        return np.concatenate((self.linear, self.factor.T @ self.coef))
 
     def accept(self, point: Point) -> None:
         """Remember the minimum over the columns that are in place."""
         self.point = point
         self.linear, kernel_part = np.split(point.weights, [len(self.linear)])
         self.coef = solve_upper(self.factor, kernel_part)
-
-    def _factorise(self, kernel: Kernel, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the factor of the Gram matrix, and the matrix."""
-        gram = kernel.gram(centres, kernel, centres)
-        if not np.isfinite(gram).all():
-            raise InvalidDataError(KERNEL_OVERFLOW)
-        raised = gram.copy()
-        raised.flat[:: len(raised) + 1] += self.gram_ridge
-        return cholesky_factor(raised), gram
 
     def _derivatives(self) -> ShapeDerivatives:
         """Return the derivatives of loss and regulariser by all centres and rows of the metric."""
@@ -231,7 +237,7 @@ class _FewRowsProblem(_Problem):
             self.at_rows,
             self.at_centres,
             gammas,
-            self.gram_ridge,
+            gram_ridge(self.objective.engine),
             self.linear,
             self.coef,
             self.columns,
