@@ -104,6 +104,10 @@ class UnwrappedModel:
             X = step.transform(X)
         return X
 
+    def scores(self, X) -> np.ndarray:
+        """Apply the steps, and return the scores of the classifier."""
+        return np.asarray(self.classifier.decision_function(self.transform(X)))
+
     def inverse_transform(self, rows: np.ndarray) -> np.ndarray | None:
         """Undo the steps before the classifier, or return None if that is not possible.
 
@@ -241,12 +245,12 @@ def unwrap_single(model, done: str, advice: str) -> UnwrappedModel:
                 f"{type(layer).__name__} does not hold an estimator of skauc at its end, or wraps "
                 f"it in a way that cannot be {done}. {advice}"
             )
-    opened = unwrap(model)
-    if opened.classifier is None:
+    unwrapped = unwrap(model)
+    if unwrapped.classifier is None:
         raise InvalidParameterError(
             f"A calibration of calibrated scores cannot be {done}. Calibrate once."
         )
-    return opened
+    return unwrapped
 
 
 def _check_single(model: CalibratedClassifierCV, done: str) -> None:

@@ -232,7 +232,7 @@ class _MixedTables:
 
     def base_value(self) -> float:
         """Return the mean score of the background."""
-        return float(self.reference.shares @ self._scores(self.reference.table))
+        return float(self.reference.shares @ self.unwrapped.scores(self.reference.table))
 
     def on(self, numbers: Sequence[int], grids: Sequence[ColumnGrid]) -> np.ndarray:
         """Return the mean scores at the points of the grid."""
@@ -243,10 +243,5 @@ class _MixedTables:
         means = []
         for number in range(len(replaced)):
             table = stack(pick_rows(replaced, np.array([number])), self.reference.table)
-            means.append(self.reference.shares @ self._scores(pick(table, source)))
+            means.append(self.reference.shares @ self.unwrapped.scores(pick(table, source)))
         return np.reshape(means, [len(grid.values) for grid in grids])
-
-    def _scores(self, table: Any) -> np.ndarray:
-        return np.asarray(
-            self.unwrapped.classifier.decision_function(self.unwrapped.transform(table))
-        )

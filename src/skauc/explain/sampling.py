@@ -57,15 +57,12 @@ class TableMixer:
     def __init__(self, model: UnwrappedModel, X: Any, background: Any):
         self.model, self.X, self.background = model, X, background
         self.n_columns = X.shape[1]
-        self.scores, self.background_scores = self._scores(X), self._scores(background)
+        self.scores, self.background_scores = model.scores(X), model.scores(background)
 
     def mixed(self, number: int, drawn: np.ndarray, is_own: np.ndarray) -> np.ndarray:
         """Return the scores of background rows with some columns replaced."""
         table = stack(pick_rows(self.X, np.array([number])), self.background)
-        return self._scores(pick(table, np.where(is_own, 0, drawn[:, None] + 1)))
-
-    def _scores(self, rows: Any) -> np.ndarray:
-        return np.asarray(self.model.classifier.decision_function(self.model.transform(rows)))
+        return self.model.scores(pick(table, np.where(is_own, 0, drawn[:, None] + 1)))
 
 
 def sampled_values(
