@@ -24,6 +24,7 @@ from skauc.engines.passes import CandidateGains, Centres, Derivatives, Gradient,
 from skauc.engines.single import SingleEngine
 from skauc.kernels import RBF
 from skauc.losses import pairs
+from skauc.losses.cells import binned_cells
 from skauc.solvers.newton import cholesky_step, minimise
 from skauc.sparse.basis import Added, Basis
 from skauc.sparse.objective import Objective, pair_weight
@@ -61,7 +62,7 @@ def pair_statistics(options: Options) -> list[Line]:
     scores, positive, weights = make_scores(options.rows(1_000_000))
 
     def statistics():
-        cells = pairs.binned_cells(scores, positive)
+        cells = binned_cells(scores, positive)
         found = pairs.pair_statistics(scores, positive, weights, cells)
         pairs.residual(found, scores, positive, weights)
 

@@ -31,6 +31,7 @@ from skauc.engines.passes import CandidateGains, Centres, Derivatives, Gradient
 from skauc.engines.single import SingleEngine
 from skauc.kernels import RBF
 from skauc.losses import pairs
+from skauc.losses.cells import Run, binned_cells
 from skauc.solvers.newton import cholesky_step, minimise
 from skauc.threads import RowThreads
 
@@ -85,8 +86,8 @@ def _layers(
     )
 
 
-def _statistics(run: pairs.Run, scores, positive, weights) -> None:
-    cells = pairs.binned_cells(scores, positive, run=run)
+def _statistics(run: Run, scores, positive, weights) -> None:
+    cells = binned_cells(scores, positive, run=run)
     found = pairs.pair_statistics(scores, positive, weights, cells, run)
     pairs.residual(found, scores, positive, weights, run)
 

@@ -17,6 +17,7 @@ from skauc.engines.tables import (
     share_statistics,
 )
 from skauc.losses import pairs
+from skauc.losses.cells import binned_cells, serially
 
 SCALES = st.sampled_from([1e-6, 0.1, 1.0, 30.0, 1e4, 1e12])
 
@@ -61,10 +62,10 @@ def test_tables_of_blocks_add_up_to_that_of_all_rows(n_rows, n_blocks, scale, se
 @given(st.integers(3, 300), st.integers(1, 5), st.floats(0.01, 8), st.integers(0, 99))
 def test_statistics_are_those_of_binned_cells(n_rows, n_blocks, scale, seed):
     scores, positive, weights = rows = make_scores(n_rows, scale, seed)
-    cells = pairs.binned_cells(scores, positive)
+    cells = binned_cells(scores, positive)
     expected = pairs.pair_statistics(scores, positive, weights, cells)
     shared = share_statistics(table_of_blocks(rows, n_blocks, seed, origin=cells.origin))
-    actual = shared.of_block(scores, positive, pairs.serially)
+    actual = shared.of_block(scores, positive, serially)
     assert_array_equal(actual.cells.cell, cells.cell)
     assert_allclose(actual.loss, expected.loss, rtol=1e-9, atol=1e-9)
     assert_allclose(

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skauc.losses.cells import binned_cells, sorted_cells
 from skauc.losses.focus import WHOLE, Focus, make_focus
 from skauc.losses.pairs import (
-    binned_cells,
     focused_weights,
     pair_statistics,
     residual,
     score_moments,
-    sorted_cells,
     statistics_of,
 )
 

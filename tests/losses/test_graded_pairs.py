@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
 
 from skauc.losses import pairs
+from skauc.losses.cells import sorted_cells
 from skauc.losses.graded_pairs import PairLoss, Preferences, pairwise_accuracy
 from skauc.rank_svm.queries import make_queries
 
@@ -90,7 +91,7 @@ def test_two_grades_in_one_query_are_the_two_classes_of_pairs(ranking):
     scores, grades, _, weights = ranking
     preferences, _ = prepare(scores, grades, np.zeros(len(scores), int), weights)
     found, positive = PairLoss.at(preferences, scores), grades == 1
-    cells = pairs.sorted_cells(scores, positive)
+    cells = sorted_cells(scores, positive)
     statistics = pairs.pair_statistics(scores, positive, weights, cells)
     expected = pairs.residual(statistics, scores, positive, weights)
     assert_allclose(found.loss, statistics.loss, rtol=1e-10, atol=1e-10)

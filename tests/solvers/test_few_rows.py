@@ -14,8 +14,8 @@ from skauc import Selection, SparseKernelAUC
 from skauc.data.training import TrainingData
 from skauc.engines import SizePolicy, make_engine, size_policy
 from skauc.exceptions import InvalidDataError
+from skauc.losses.cells import sorted_cells
 from skauc.losses.focus import Focus
-from skauc.losses.pairs import sorted_cells
 from skauc.solvers.few_rows import (
     factorise_in_place,
     inverse_of,

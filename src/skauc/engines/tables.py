@@ -14,15 +14,18 @@ import numpy as np
 
 from skauc.compiling import compiled
 from skauc.losses import pairs
-from skauc.losses.focus import WHOLE, Focus
-from skauc.losses.pairs import (
+from skauc.losses.cells import (
     BINS_PER_MARGIN,
     WIDEST_RANGE,
     Cells,
     Grid,
-    PairStatistics,
     ScoreRanges,
+    contested_grid,
+    score_ranges,
+    serially,
 )
+from skauc.losses.focus import WHOLE, Focus
+from skauc.losses.pairs import PairStatistics
 from skauc.metrics.area import auc_of, threshold_of
 from skauc.metrics.sorted_scores import SortedScores
 from skauc.support import cached_property
@@ -59,9 +62,9 @@ class ScoreTable:
         return replace(self, grid=grid, moments=moments)
 
 
-def score_table(scores, positive, weights, origin: float, run=pairs.serially) -> ScoreTable:
+def score_table(scores, positive, weights, origin: float, run=serially) -> ScoreTable:
     """Return the table of the rows of a block."""
-    ranges = pairs.score_ranges(scores, positive, run)
+    ranges = score_ranges(scores, positive, run)
     if not np.isfinite(scores).all():
         return table_of_no_number(ranges, origin)
     grid = covering_grid(ranges)
@@ -156,7 +159,7 @@ def share_statistics(table: ScoreTable, focus: Focus = WHOLE) -> SharedStatistic
         return SharedStatistics(
             table.grid, statistics, RankAxis(0.0, 1.0, np.zeros(2), np.arange(2.0)), 0.0
         )
-    grid = pairs.contested_grid(table.ranges, BINS_PER_MARGIN, table.grid.bins_per_cell)
+    grid = contested_grid(table.ranges, BINS_PER_MARGIN, table.grid.bins_per_cell)
     shift = int(table.grid.first - grid.first)
     target = np.clip(np.arange(table.grid.n_cells) + shift, 0, grid.n_cells - 1)
     moments = np.zeros((2, grid.n_cells, 3))
@@ -207,7 +210,7 @@ class RankAxis:
         return np.interp((np.arange(N_PLACES) + 0.5) / N_PLACES, self.shares, self.scores)
 
 
-def rank_sums(axis: RankAxis, scores, positive, weights, run=pairs.serially) -> np.ndarray:
+def rank_sums(axis: RankAxis, scores, positive, weights, run=serially) -> np.ndarray:
     """Return the weight of each class in each place."""
     cells = axis.first, axis.width, axis.scores, axis.shares
 

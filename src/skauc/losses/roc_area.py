@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skauc.losses.pairs import partner_weights, sorted_cells
+from skauc.losses.cells import sorted_cells
+from skauc.losses.pairs import partner_weights
 
 
 @dataclass(frozen=True, eq=False)

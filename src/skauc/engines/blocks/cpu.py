@@ -14,7 +14,7 @@ from skauc.engines.few_rows import FewRows
 from skauc.engines.passes.base import Sums
 from skauc.engines.policy import SizePolicy
 from skauc.kernels import CentredRBF, Kernel, KernelColumns, Rows, centred_rbf, densified
-from skauc.losses import pairs
+from skauc.losses.cells import Task, coarsening
 from skauc.rbf_columns import write_columns
 from skauc.scratch import CompiledScratch
 from skauc.support import row_slices, rows_per_block
@@ -68,15 +68,15 @@ class CPUBlock(Block):
         n_cells = int(np.count_nonzero(self.positive)) + 1
         # A copy is writable. Numba would compile a second version for read-only arrays.
         rows = self.X, self.positive, self.weights.copy(), self.columns
-        return FewRows(*rows, pairs.coarsening(n_cells, policy.coarse_cells), self.scratch)
+        return FewRows(*rows, coarsening(n_cells, policy.coarse_cells), self.scratch)
 
     # -- tasks and their arrays --------------------------------------------------------------
 
-    def run(self, task: pairs.Task, n_rows: int) -> Iterator:
+    def run(self, task: Task, n_rows: int) -> Iterator:
         """Run a pass over vectors of the length of the block."""
         return self.threads.map(task, n_rows, self.policy.vector_block)
 
-    def run_matrix(self, task: pairs.Task, width: int) -> Iterator:
+    def run_matrix(self, task: Task, width: int) -> Iterator:
         """Run a pass over ``width`` numbers per row."""
         if self.n_rows * width <= self.policy.matrix_block:
             return self.threads.map(task, self.n_rows, self.n_rows)

@@ -33,15 +33,19 @@ from skauc.compiling import compiled
 from skauc.engines import tables
 from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
 from skauc.losses import pairs
-from skauc.losses.focus import WHOLE, Focus
-from skauc.losses.pairs import (
+from skauc.losses.cells import (
     BINS_PER_MARGIN,
     WIDEST_RANGE,
     Cells,
     Grid,
-    PairStatistics,
     ScoreRanges,
+    binned_cells,
+    coarsening,
+    contested_grid,
+    sorted_cells,
 )
+from skauc.losses.focus import WHOLE, Focus
+from skauc.losses.pairs import PairStatistics
 from skauc.support import cached_property, row_slices
 
 if TYPE_CHECKING:
@@ -74,7 +78,7 @@ class BlockState:
     @property
     def merged(self) -> int:
         """How often pairs of cells are merged to coarse cells."""
-        return pairs.coarsening(self.statistics.cells.n_cells, self.block.policy.coarse_cells)
+        return coarsening(self.statistics.cells.n_cells, self.block.policy.coarse_cells)
 
 
 class CPUState(BlockState):
@@ -244,8 +248,8 @@ class FindState:
         if block.dtype == np.float64:
             weights = focus.of_rows(scores, positive, weights)
             found = pairs.statistics_by_rank(scores, positive, weights)
-            return CPUState(block, scores, pairs.PairStatistics.of_ranks(*found), weights)
-        cells = pairs.binned_cells(scores, positive, run=block.run)
+            return CPUState(block, scores, PairStatistics.of_ranks(*found), weights)
+        cells = binned_cells(scores, positive, run=block.run)
         if cells.are_ranks:
             weights, focus = focus.of_rows(scores, positive, weights), WHOLE
         moments = pairs.score_moments(scores, positive, weights, cells, block.run)
@@ -259,7 +263,7 @@ class FindState:
         ranges = _ranges_on_gpu(scores, block.positive)
         if not np.isfinite(list(vars(ranges).values())).all():
             raise InvalidDataError(KERNEL_OVERFLOW)
-        grid = pairs.contested_grid(ranges, BINS_PER_MARGIN)
+        grid = contested_grid(ranges, BINS_PER_MARGIN)
         if block.dtype == np.float64 or grid.n_cells > WIDEST_RANGE * BINS_PER_MARGIN:
             return _find_on_host(block, scores, focus)
         cells = Cells(_assign_on_gpu(grid, scores, block.positive), grid.n_cells, ranges.middle)
@@ -424,7 +428,7 @@ def _find_on_host(block: GPUBlock, scores: torch.Tensor, focus: Focus) -> GPUSta
     """Find the cells by rank, and the statistics, on the host."""
     rows = block.fetch(scores), block.host_positive
     weights = focus.of_rows(*rows, block.host_weights)
-    statistics = pairs.pair_statistics(*rows, weights, pairs.sorted_cells(*rows))
+    statistics = pairs.pair_statistics(*rows, weights, sorted_cells(*rows))
     on_device = block.weights if focus.is_whole else block.put(weights)
     return GPUState(block, scores, _put_statistics(statistics, block.device), on_device)
 
