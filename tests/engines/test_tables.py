@@ -3,7 +3,7 @@
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
@@ -40,7 +40,6 @@ def table_of_blocks(rows, n_blocks, seed, origin=0.0):
     return add_tables([score_table(*part, origin) for part in blocks_of(rows, n_blocks, seed)])
 
 
-@settings(deadline=None)
 @given(st.integers(3, 300), st.integers(1, 5), SCALES, st.integers(0, 99))
 def test_tables_of_blocks_add_up_to_that_of_all_rows(n_rows, n_blocks, scale, seed):
     rows = make_scores(n_rows, scale, seed)
@@ -58,7 +57,6 @@ def test_tables_of_blocks_add_up_to_that_of_all_rows(n_rows, n_blocks, scale, se
     )
 
 
-@settings(deadline=None)
 @given(st.integers(3, 300), st.integers(1, 5), st.floats(0.01, 8), st.integers(0, 99))
 def test_statistics_are_those_of_binned_cells(n_rows, n_blocks, scale, seed):
     scores, positive, weights = rows = make_scores(n_rows, scale, seed)
@@ -98,7 +96,6 @@ def test_scores_that_are_not_finite_make_the_loss_infinite():
     assert shared.statistics.loss == np.inf
 
 
-@settings(deadline=None)
 @given(st.integers(3, 400), st.integers(1, 4), SCALES, st.integers(0, 99))
 def test_the_auc_of_places_is_the_auc(n_rows, n_blocks, scale, seed):
     scores, positive, weights = rows = make_scores(n_rows, scale, seed)

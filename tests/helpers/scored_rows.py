@@ -1,13 +1,10 @@
 """Rows with scores for tests of metrics, and metrics computed by brute force."""
 
 import numpy as np
-from hypothesis import assume, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import roc_curve
-
-settings.register_profile("skauc-metrics", deadline=None, max_examples=60)
-quick = settings.get_profile("skauc-metrics")
 
 
 def slow_placements(y, scores, weights):

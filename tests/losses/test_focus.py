@@ -5,10 +5,11 @@ from itertools import permutations
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
+from properties import quick
 
 from skauc.losses.cells import binned_cells, sorted_cells
 from skauc.losses.focus import WHOLE, Focus, make_focus
@@ -20,7 +21,6 @@ from skauc.losses.pairs import (
     statistics_of,
 )
 
-quick = settings(deadline=None, max_examples=60)
 eighths = st.integers(-20, 20).map(lambda k: k / 8)
 fractions = st.one_of(st.just(1.0), st.floats(0.01, 0.99))
 

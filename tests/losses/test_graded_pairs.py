@@ -3,9 +3,10 @@
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from properties import quarters, quick
 from sklearn.metrics import roc_auc_score
 
 from skauc.losses import pairs
@@ -13,13 +14,7 @@ from skauc.losses.cells import sorted_cells
 from skauc.losses.graded_pairs import PairLoss, Preferences, pairwise_accuracy
 from skauc.rank_svm.queries import make_queries
 
-settings.register_profile("skauc-preferences", deadline=None, max_examples=60)
-quick = settings.get_profile("skauc-preferences")
-
-# Multiples of a quarter make ties, and pairs exactly at the margin; the rest is in between.
-SCORES = st.one_of(
-    st.integers(-12, 12).map(lambda quarter: quarter / 4), st.floats(-3, 3, allow_subnormal=False)
-)
+SCORES = st.one_of(quarters, st.floats(-3, 3, allow_subnormal=False))
 
 
 @st.composite

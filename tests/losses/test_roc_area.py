@@ -5,15 +5,13 @@ from itertools import product
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose
+from properties import quick
 
 from skauc.losses.roc_area import ROCArea
-
-settings.register_profile("skauc-roc-area", deadline=None, max_examples=60)
-quick = settings.get_profile("skauc-roc-area")
 
 grid = st.integers(-8, 8).map(lambda k: k / 4)
 continuous = st.floats(-3, 3)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from properties import quick
 from scored_rows import (
-    quick,
     repeated,
     scored_rows,
     slow_auc,

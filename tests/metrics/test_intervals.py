@@ -5,10 +5,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from properties import quick
 from scipy.special import expit, logit
 from scipy.stats import t
 from scored_rows import (
-    quick,
     scored_rows,
     slow_auc,
     slow_placements,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
@@ -12,10 +12,6 @@ from skauc.exceptions import InvalidDataError
 from skauc.losses.roc_area import Cut
 from skauc.solvers import cutting_plane
 from skauc.solvers.cutting_plane import minimise_by_planes, mix_planes
-
-settings.register_profile("skauc-planes", deadline=None, max_examples=100)
-quick = settings.get_profile("skauc-planes")
-
 
 # -- the master problem -----------------------------------------------------------------------
 
@@ -41,7 +37,6 @@ def planes(draw):
     return scale * directions @ directions.T, offsets
 
 
-@quick
 @given(planes(), st.floats(0, 1))
 def test_the_mix_is_optimal_to_a_tight_duality_gap(problem, slack):
     gram, offsets = problem
