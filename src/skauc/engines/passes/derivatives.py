@@ -24,8 +24,8 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.engines.passes.base import Pass, Sums, alone
-from skauc.engines.passes.state import sums_over_higher_cells
 from skauc.kernels import Kernel, Rows
+from skauc.losses import pairs
 from skauc.row_products import add_row_products, mirror
 
 if TYPE_CHECKING:
@@ -181,6 +181,15 @@ class Derivatives(Pass):
         squares -= cross
         squares -= cross.T
         return gradient, squares
+
+
+def sums_over_higher_cells(by_cell):
+    """Turn sums by cell into sums over all higher cells, for an array or a tensor."""
+    if isinstance(by_cell, np.ndarray):
+        return pairs.sums_above(by_cell)
+    above = by_cell.new_zeros(by_cell.shape)
+    above[:-1] = by_cell[1:].flip(0).cumsum(0).flip(0)
+    return above
 
 
 @compiled_fast

@@ -20,8 +20,7 @@ import numpy as np
 
 from skauc.compiling import compiled_fast
 from skauc.engines.passes.base import Pass, Sums, alone
-from skauc.engines.passes.derivatives import Centres
-from skauc.engines.passes.state import sums_over_higher_cells
+from skauc.engines.passes.derivatives import Centres, sums_over_higher_cells
 
 if TYPE_CHECKING:
     import torch

@@ -22,8 +22,6 @@ block looks its rows up in the statistics of all (`ShareState`).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +44,7 @@ from skauc.losses.cells import (
 )
 from skauc.losses.focus import WHOLE, Focus
 from skauc.losses.pairs import PairStatistics
-from skauc.support import cached_property, row_slices
+from skauc.support import cached_property
 
 if TYPE_CHECKING:
     import torch
@@ -54,6 +52,7 @@ if TYPE_CHECKING:
     from skauc.engines.blocks.base import Block
     from skauc.engines.blocks.cpu import CPUBlock
     from skauc.engines.blocks.gpu import GPUBlock
+    from skauc.engines.gpu.order import Order
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,59 +173,14 @@ class GPUState(BlockState):
         """The rows by class and coarse cell; rows without a violating partner come last."""
         import torch
 
+        from skauc.engines.gpu.order import Order
+
         n_keys = 2 * self.coarse.n_cells
         partnerless = self.curvature(0, len(self.scores)) == 0
         keys, rows = self.keys.masked_fill(partnerless, n_keys).short().sort(stable=True)
         each = torch.arange(1, n_keys + 1, dtype=keys.dtype, device=keys.device)
         ends = torch.searchsorted(keys, each).cpu().numpy()
         return Order(rows, keys, ends, self.block.policy.gpu_part_numbers)
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """Indices of rows in ascending order of their keys, and where the rows of each key end."""
-
-    rows: torch.Tensor
-    keys: torch.Tensor
-    ends: np.ndarray
-    part_numbers: int
-
-    @property
-    def n_partnered(self) -> int:
-        """The number of rows with a violating partner; they come first."""
-        return int(self.ends[-1])
-
-    @property
-    def partnerless(self) -> torch.Tensor:
-        """The rows without a violating partner."""
-        return self.rows[self.n_partnered :]
-
-    def parts(self, width: int) -> Iterator[RowRange]:
-        """Cut the rows with partners into parts of ``width`` numbers per row."""
-        n_rows = self.n_partnered
-        # A part of m rows has about m / n_rows of the keys, and one number per row and key.
-        most = math.isqrt(self.part_numbers * n_rows // len(self.ends))
-        part_rows = max(min(self.part_numbers // max(width, 1), most or n_rows), 1)
-        for rows in row_slices(n_rows, part_rows):
-            first = int(np.searchsorted(self.ends, rows.start, side="right"))
-            last = int(np.searchsorted(self.ends, rows.stop, side="left"))
-            yield RowRange(self.rows[rows], self.keys[rows], slice(first, last + 1))
-
-
-@dataclass(frozen=True, eq=False)
-class RowRange:
-    """Some rows in the order of their keys, and the range of these keys."""
-
-    rows: torch.Tensor
-    keys: torch.Tensor
-    span: slice
-
-    def members(self, weights: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """Return a matrix with the weight of each row in the column of its key."""
-        shape = len(self.rows), self.span.stop - self.span.start
-        columns = self.keys.long() - self.span.start
-        own = weights[self.rows, None].to(dtype)
-        return weights.new_zeros(shape, dtype=dtype).scatter_(1, columns[:, None], own)
 
 
 # -- the versions ----------------------------------------------------------------------------
@@ -445,12 +399,3 @@ def _put_statistics(statistics: PairStatistics, device: str) -> PairStatistics:
         statistics.loss,
         None if shares is None else put(shares, device),
     )
-
-
-def sums_over_higher_cells(by_cell):
-    """Turn sums by cell into sums over all higher cells, for an array or a tensor."""
-    if isinstance(by_cell, np.ndarray):
-        return pairs.sums_above(by_cell)
-    above = by_cell.new_zeros(by_cell.shape)
-    above[:-1] = by_cell[1:].flip(0).cumsum(0).flip(0)
-    return above
