@@ -24,7 +24,8 @@ from skauc.archive import (
     require,
 )
 from skauc.feature_map import FeatureMap
-from skauc.kernels import KERNEL_TYPES, Kernel, Rows, is_sparse
+from skauc.kernel_parameters import KERNEL_TYPES
+from skauc.kernels import Kernel, Rows, is_sparse
 from skauc.model import Model, PathRecord
 from skauc.scalings import ClipScaling, LogScaling, RankScaling, Scaling
 from skauc.shaped_rbf import ShapedRBF

@@ -27,6 +27,12 @@ def make_toy(n_rows=120, seed=0, dtype=np.float64):
     return Toy(X.astype(dtype), positive, rng.uniform(0.5, 2.0, size=n_rows))
 
 
+def half_empty_rows():
+    """Forty rows of six features, half of them zero."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 6)) * (rng.random((40, 6)) < 0.5)
+
+
 def those(mask):
     """The rows of a mask over all rows, for `Engine.hold_out`."""
     return None if mask is None else lambda data: mask[data.row_numbers]

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from skauc.base.classifier import RankingClassifier
 from skauc.exceptions import InvalidParameterError
-from skauc.kernels import Kernel, check_kernel_parameters, make_kernel
+from skauc.kernel_parameters import check_kernel_parameters, make_kernel
+from skauc.kernels import Kernel
 from skauc.validation import check_integer, check_n_jobs, check_positive, is_sequence
 
 

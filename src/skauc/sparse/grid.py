@@ -14,7 +14,7 @@ from skauc.data.training import TrainingData
 from skauc.engines import ENGINES
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling, scale
-from skauc.kernels import check_gamma, resolve_gammas
+from skauc.kernel_parameters import check_gamma, resolve_gammas
 from skauc.scalings import SCREENED
 from skauc.sparse.budget import affordable
 from skauc.sparse.decision import SIZES

@@ -12,7 +12,7 @@ from skauc.data.sampling import class_weights
 from skauc.data.training import TrainingData
 from skauc.exceptions import InvalidParameterError
 from skauc.feature_map import check_scaling
-from skauc.kernels import check_kernel_parameters
+from skauc.kernel_parameters import check_kernel_parameters
 from skauc.losses.focus import Focus, make_focus
 from skauc.metrics.partial_area import check_corner
 from skauc.solvers.newton import SOLVERS

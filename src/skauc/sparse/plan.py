@@ -14,7 +14,8 @@ import numpy as np
 from skauc.data.statistics import feature_statistics
 from skauc.data.training import TrainingData
 from skauc.feature_map import FeatureMap, rotate, scale
-from skauc.kernels import Kernel, make_kernels, resolve_gammas
+from skauc.kernel_parameters import make_kernels, resolve_gammas
+from skauc.kernels import Kernel
 from skauc.losses.focus import Focus
 from skauc.metrics.partial_area import check_part
 from skauc.model import Model, PathRecord
