@@ -7,12 +7,8 @@ import math
 import numpy as np
 from scipy import sparse
 
-from skauc.data.statistics import (
-    feature_statistics,
-    overall_variance,
-    warn_if_far_from_zero,
-    warn_if_unscaled,
-)
+from skauc.data.statistics import feature_statistics, overall_variance
+from skauc.data.unit_warnings import warn_if_far_from_zero, warn_if_unscaled
 from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.kernels import RBF, CallableKernel, Kernel, Laplacian, Linear, Polynomial
 from skauc.validation import (

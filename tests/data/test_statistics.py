@@ -1,22 +1,12 @@
 """Means and variances against NumPy's, of repeated rows."""
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-import skauc
-from skauc.data.statistics import (
-    feature_statistics,
-    leading_axes,
-    overall_variance,
-    rounded,
-    warn_if_unscaled,
-)
-from skauc.data.training import TrainingData, WeightedRows
-from skauc.exceptions import UnscaledFeaturesWarning
+from skauc.data.statistics import feature_statistics, overall_variance, rounded
+from skauc.data.training import WeightedRows
 from skauc.sparse.linear_term import LinearTerm
 
 FORMATS = pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array, sparse.csr_matrix])
@@ -91,84 +81,3 @@ def test_rounded_values_are_near():
     assert_allclose(rounded(values, values), values, rtol=1e-9)
     assert_array_equal(rounded(rounded(values, values), values), rounded(values, values))
     assert_array_equal(rounded(np.array([0.0, np.inf, 5e-324]), np.ones(3)), [0.0, np.inf, 0.0])
-
-
-# Spreads
-
-
-def test_very_different_spreads_give_a_warning_with_names_and_a_remedy():
-    message = (
-        r"factor of 1,000: 2e\+03 for 'income' and 1 for 'age'\. The kernel hardly sees .*"
-        r"StandardScaler .*scaling='normal'"
-    )
-    with pytest.warns(UnscaledFeaturesWarning, match=message):
-        warn_if_unscaled(np.zeros(3), np.array([1.0, 0.0, 2000.0]), ["age", "one", "income"])
-
-
-@pytest.mark.parametrize(
-    ("mean", "spread"),
-    [
-        ([0, 0], [1.0, 1000.0]),
-        ([0, 0], [0.0, 1000.0]),
-        ([1e9, 0], [1e-3, 1000.0]),
-        ([0], [1.0]),
-        ([0, 0], [np.inf, 1.0]),
-    ],
-    ids=["a thousand", "constant", "constant up to rounding", "one feature", "overflow"],
-)
-def test_other_spreads_do_not(mean, spread):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warn_if_unscaled(np.array(mean), np.array(spread))
-
-
-@pytest.mark.parametrize("name", ["SparseKernelAUC", "SparseKernelAUCCV"])
-def test_estimators_warn_about_features_that_are_not_scaled(name):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3)) * [1, 1, 10_000]
-    y = (X[:, 0] > 0).astype(int)
-    small = {"SparseKernelAUC": {}, "SparseKernelAUCCV": {"Cs": [1.0], "gammas": [1.0], "cv": 2}}
-    model = getattr(skauc, name)(n_basis=2, refine=False, linear_term=False, **small[name])
-    with pytest.warns(UnscaledFeaturesWarning, match="for 'x2' and .* for 'x[01]'"):
-        model.set_params(scaling=None, random_state=0).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.set_params(scaling="rank").fit(X, y)
-        model.set_params(scaling=None).fit(sparse.csr_array(X), y)
-        if name == "SparseKernelAUCCV":
-            model.set_params(scaling="auto").fit(X, y)
-
-
-@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
-def test_weights_are_repetitions_in_leading_axes(as_format):
-    rng = np.random.default_rng(0)
-    X, times = rng.normal(size=(30, 20)), rng.integers(0, 4, size=30)
-    y, labels = np.arange(30) % 2 == 0, np.array([0, 1])
-    weighted = TrainingData(as_format(X), y, times.astype(float), labels)
-    rows = np.repeat(np.arange(30), times)
-    repeated = TrainingData(as_format(X[rows]), y[rows], np.ones(len(rows)), labels)
-    spans = [axes @ axes.T for axes in (leading_axes(weighted, 5), leading_axes(repeated, 5))]
-    assert_allclose(*spans, atol=1e-8)
-
-
-@pytest.mark.parametrize("as_format", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("n_rows", [10, 60])
-def test_leading_axes_are_singular_vectors(as_format, n_rows):
-    """With few rows the products of all rows are decomposed, with more the leading ones."""
-    rng = np.random.default_rng(0)
-    X = (rng.normal(size=(n_rows, 5)) * 2.0 ** -np.arange(5)) @ rng.normal(size=(5, 40))
-    data = TrainingData(as_format(X), np.arange(n_rows) % 2 == 0, np.ones(n_rows), np.arange(2))
-    axes = leading_axes(data, 5)
-    expected = np.linalg.svd(X, full_matrices=False)[2][:5]
-    assert_allclose(axes.T @ axes, np.eye(5), atol=1e-8)
-    assert_allclose(axes @ axes.T, expected.T @ expected, atol=1e-6)
-
-
-def test_few_axes_of_short_numbers():
-    """Rounding errors give no further axes."""
-    rng = np.random.default_rng(0)
-    X = (rng.normal(size=(100, 5)) @ rng.normal(size=(5, 600))).astype(np.float32)
-    data = TrainingData(X, np.arange(100) % 2 == 0, np.ones(100), np.arange(2))
-    axes = leading_axes(data, 64)
-    assert axes.shape[1] < 64
-    assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-5)

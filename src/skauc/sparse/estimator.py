@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from skauc.background import summarise
 from skauc.base import fitting, with_callbacks
-from skauc.data.statistics import warn_if_far_from_zero, warn_if_unscaled
 from skauc.data.training import TrainingData
+from skauc.data.unit_warnings import warn_if_far_from_zero, warn_if_unscaled
 from skauc.engines import ENGINES, make_engine, read_training
 from skauc.exceptions import FewCentresWarning, FitInterruptedError
 from skauc.sparse.checkpoint import Checkpoint, check_checkpoint

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from skauc.background import summarise
 from skauc.base import LazyArray, calibrate, fitting, with_callbacks
 from skauc.data.sampling import class_counts
-from skauc.data.statistics import feature_statistics, warn_if_far_from_zero, warn_if_unscaled
+from skauc.data.statistics import feature_statistics
 from skauc.data.training import TrainingData
+from skauc.data.unit_warnings import warn_if_far_from_zero, warn_if_unscaled
 from skauc.engines import is_on_cluster, read_training
 from skauc.exceptions import FitInterruptedError
 from skauc.sparse.averaging import N_NEAR, Average, average_of

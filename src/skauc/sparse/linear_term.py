@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from skauc.data.statistics import feature_statistics, leading_axes, rounded
+from skauc.data.axes import leading_axes
+from skauc.data.statistics import feature_statistics, rounded
 from skauc.data.training import TrainingData
 
 # Most columns of the linear term; wider data are reduced to this many principal axes.
