@@ -36,6 +36,12 @@ def test_the_width_of_a_feature_that_is_mostly_zero_is_that_of_its_other_values(
     assert (scaling.middle[0], scaling.width[0]) == (0.0, 6.0)
 
 
+def test_values_that_clipped_images_lead_back_to_are_finite():
+    X = np.finfo(float).max * np.array([[-1.0], [-0.5], [0.0], [0.5], [1.0]])
+    scaling = scaling_of("clip", X)
+    assert np.isfinite(scaling.inverse(scaling.transform(X))).all()
+
+
 # -- logarithms -------------------------------------------------------------------------------
 
 

@@ -200,3 +200,23 @@ def test_ranks_do_not_depend_on_the_unit(word, unit):
     assert_array_equal(images, FeatureMap(ranks).transform_in_fit(unit * X))
     assert_allclose(images, ranks_of(X, word=word).transform(X), atol=1e-5)
     assert_allclose(ranks.inverse(images), unit * X, rtol=1e-5, atol=0.02 * unit)
+
+
+@WORDS
+def test_ranks_of_the_largest_floats_apart_stay_finite_and_in_order(word):
+    most = np.finfo(float).max
+    ranks = ranks_of(np.repeat([[-most], [-most / 2], [most]], 20, axis=0), word=word)
+    rows = most * np.linspace(-1, 1, 21)[:, None]
+    images = ranks.transform(rows)
+    assert np.isfinite(images).all()
+    assert (np.diff(images[:, 0]) > 0).all()
+    assert_array_equal(images, FeatureMap(ranks).transform_in_fit(rows))
+
+
+@WORDS
+def test_rows_below_the_smallest_floats_have_the_lowest_rank(word):
+    ranks = ranks_of(np.repeat([[1e-315], [2e-315]], 20, axis=0), word=word)
+    rows = np.array([[-1.0], [0.0], [1e-315], [2e-315], [1.0]])
+    images = ranks.transform(rows)
+    assert_array_equal(images[:, 0], ranks.levels[[0, 0, 0, -1, -1], 0])
+    assert_array_equal(images, FeatureMap(ranks).transform_in_fit(rows))

@@ -71,8 +71,10 @@ class ClipScaling:
         """Return values that have these images, at most 1,000 widths from the middle."""
         farthest = FARTHEST / math.hypot(1.0, FARTHEST / CLIP_LIMIT)
         bent = np.clip(images, -farthest, farthest)
+        most = np.finfo(np.float64).max
         with quiet_overflow():
-            return self.middle + self.width * bent / np.sqrt(1.0 - (bent / CLIP_LIMIT) ** 2)
+            u = bent / np.sqrt(1.0 - (bent / CLIP_LIMIT) ** 2)
+            return np.clip(self.middle + self.width * u, -most, most)
 
 
 @dataclass(frozen=True, eq=False)

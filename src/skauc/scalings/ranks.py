@@ -105,8 +105,9 @@ _MOMENTS = {"rank": (0.5, math.sqrt(1 / 12)), "normal": (0.0, 1.0)}
 def _lines(knots: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return where each line begins, its slope and its first level, a feature per row."""
     starts, heights = np.ascontiguousarray(knots.T), np.ascontiguousarray(levels.T)
-    widths, slopes = np.diff(starts), np.zeros(starts.shape)
-    np.divide(np.diff(heights), widths, out=slopes[:, :-1], where=widths > 0)
+    # The distance of two knots may overflow, but not that of their halves.
+    widths, slopes = np.diff(starts / 2), np.zeros(starts.shape)
+    np.divide(np.diff(heights / 2), widths, out=slopes[:, :-1], where=widths > 0)
     return starts, slopes, heights
 
 
@@ -133,10 +134,11 @@ def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.nda
             images[rows, features] = values.T
     lost = np.nonzero(~np.isfinite(images))
     if len(lost[0]):
-        values, columns = X[lost], lost[1]
+        columns = lost[1]
+        values = X[lost].clip(knots[0, columns], knots[-1, columns])
         after = np.count_nonzero(knots[:, columns] <= values, axis=0)
         low, high = knots[after - 1, columns], knots[after, columns]
-        share = (values - low) / (high - low)
+        share = (values / 2 - low / 2) / (high / 2 - low / 2)
         images[lost] = (1.0 - share) * levels[after - 1, columns] + share * levels[after, columns]
     return images
 
@@ -146,14 +148,14 @@ def _write_images(X, starts, slopes, heights, images):
     """Write what `_interpolate` returns, to the last bit."""
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
-            given = np.float64(X[i, j])
-            value = min(max(given, starts[j, 0]), starts[j, N_KNOTS - 1])
+            value = min(max(np.float64(X[i, j]), starts[j, 0]), starts[j, N_KNOTS - 1])
             line = 0
             for step in _STEPS:
                 line += step * (starts[j, line + step] <= value)
             image = (value - starts[j, line]) * slopes[j, line] + heights[j, line]
             if not math.isfinite(image):
-                share = (given - starts[j, line]) / (starts[j, line + 1] - starts[j, line])
+                low, high = starts[j, line] / 2, starts[j, line + 1] / 2
+                share = (value / 2 - low) / (high - low)
                 image = (1.0 - share) * heights[j, line] + share * heights[j, line + 1]
             images[i, j] = image
 
