@@ -469,6 +469,21 @@ def test_weights_reach_the_scores_and_the_fit(plain):
     assert_same_ranking(weighted, again)
 
 
+@pytest.mark.parametrize("by_group", [False, True])
+def test_rows_of_weight_zero_count_as_left_out(by_group):
+    """A fold whose positive rows all had weight 0 was refused."""
+    weights = np.ones(len(X))
+    weights[np.flatnonzero(y == 1)[4:]] = 0
+    counted = weights > 0
+    quick = {"n_basis": 4, "effort": "quick", "random_state": 0}
+    groups = {"groups": np.arange(len(X)) // 2} if by_group else {}
+    weighted = SparseKernelAUCCV(**quick).fit(X, y, sample_weight=weights, **groups)
+    groups = {name: values[counted] for name, values in groups.items()}
+    shorter = SparseKernelAUCCV(**quick).fit(X[counted], y[counted], **groups)
+    assert_allclose(splits(weighted.cv_results_), splits(shorter.cv_results_), rtol=1e-12)
+    assert_allclose(weighted.predict_proba(X_NEW), shorter.predict_proba(X_NEW), atol=1e-9)
+
+
 # -- among others -----------------------------------------------------------------------------
 
 

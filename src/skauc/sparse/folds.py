@@ -134,6 +134,7 @@ def make_folds(
     """Return the folds of the parameter ``cv``.
 
     None is ``n_most`` folds, or as many as the rarer class allows, repeated if there are no groups.
+    Only a splitter that was passed gets rows of weight 0. Other folds are without them.
     """
     is_number = cv is None or isinstance(cv, int | np.integer)
     if not isinstance(data, TrainingData):
@@ -145,17 +146,18 @@ def make_folds(
         return hash_folds(data, _n_splits(cv, n_most, class_counts(data)), seed)
     if not is_number:
         splitter = check_cv(cv, data.positive, classifier=True)
-        return _listed_folds(splitter, data, groups)
+        return _listed_folds(splitter, data, groups, np.arange(data.n_rows))
+    counted = np.flatnonzero(data.weights > 0)
     if groups is not None:
-        n_splits = _n_splits(cv, min(n_most, len(np.unique(groups))), class_counts(data))
+        n_splits = _n_splits(cv, min(n_most, len(np.unique(groups[counted]))), class_counts(data))
         splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
-        return _listed_folds(splitter, data, groups)
+        return _listed_folds(splitter, data, groups, counted)
     splitter = RepeatedStratifiedKFold(
         n_splits=_n_splits(cv, n_most, class_counts(data)),
         n_repeats=n_repeats if cv is None else 1,
         random_state=seed,
     )
-    return _listed_folds(splitter, data, None)
+    return _listed_folds(splitter, data, None, counted)
 
 
 def _n_splits(cv: int | None, n_most: int, counts: Sequence[int]) -> int:
@@ -170,10 +172,15 @@ def _n_splits(cv: int | None, n_most: int, counts: Sequence[int]) -> int:
     return n_splits
 
 
-def _listed_folds(cv, data: TrainingData, groups: np.ndarray | None) -> list[RowFold]:
-    """Return the folds of a splitter; raise an error if a fold lacks a class or splits a group."""
-    numbers = np.arange(data.n_rows)
-    folds = cv.split(numbers[:, None], data.positive, groups)
+def _listed_folds(
+    cv, data: TrainingData, groups: np.ndarray | None, numbers: np.ndarray
+) -> list[RowFold]:
+    """Return the folds of a splitter for the rows with the given numbers.
+
+    Raise an error if a fold lacks a class or splits a group.
+    """
+    labels, grouped = data.positive[numbers], None if groups is None else groups[numbers]
+    folds = cv.split(numbers[:, None], labels, grouped)
     folds = [
         RowFold(_chosen(number, numbers, train), _chosen(number, numbers, test))
         for number, (train, test) in enumerate(folds)
