@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from skauc import KernelRankSVM, Selection, SparseKernelAUC, SparseKernelAUCCV
+from skauc import KernelRankSVM, Selection, SparseKernelAUC, SparseKernelAUCCV, StructuralAUC
 from skauc.exceptions import InvalidDataError, UnscaledFeaturesWarning
 
 # Few rows of these data are independent.
@@ -83,6 +84,27 @@ def test_weights_are_repetitions(refine):
     model = make(refine=refine, selection=Selection(n_candidates=1000))
     repeated = model.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).decision_function(X)
     assert_allclose(model.fit(X, y, weights).decision_function(X), repeated, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make(scaling=None),
+        make(kernel="polynomial"),
+        make(refine=False, gamma=[0.02, 0.1, 0.5]),
+        SparseKernelAUCCV(n_basis=8, effort="quick", cv=3, scaling=None, random_state=0),
+        StructuralAUC(),
+    ],
+)
+@pytest.mark.parametrize("size", [1e12, 1e300])
+def test_rows_of_weight_zero_may_be_anywhere(model, size):
+    """They shifted the origin of the scores, so that those of the others lost their digits."""
+    weights = np.ones(200)
+    weights[::7] = 0.0
+    rows, counted = X.copy(), weights > 0
+    rows[::7] *= size
+    scores = clone(model).fit(rows, y, weights).decision_function(X)
+    assert_array_equal(scores, model.fit(X[counted], y[counted]).decision_function(X))
 
 
 def test_the_same_row_in_both_classes():

@@ -114,6 +114,11 @@ class TrainingData:
         rows = self if is_chosen.all() else self.part(np.flatnonzero(is_chosen))
         return replace(rows, device=None)
 
+    def counted(self) -> TrainingData:
+        """Return the rows of positive weight. No other row may matter, however far it is."""
+        is_counted = self.weights > 0
+        return self if is_counted.all() else self.part(np.flatnonzero(is_counted))
+
     def transformed(self, transform: Callable) -> TrainingData:
         """Return the same rows with other features."""
         return replace(self, X=transform(self.X))

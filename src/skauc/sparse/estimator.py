@@ -196,7 +196,7 @@ class SparseKernelAUC(PathClassifier):
     -----
     Time is O(l * n_basis * (n_features + n_basis)) for the coefficients on l rows, besides that of
     choosing and refining centres on samples. Memory is 4 * l * n_basis bytes (8 up to ten thousand
-    rows) besides X. X is not copied unless features are scaled or rotated.
+    rows) besides X. X is not copied unless features are scaled or rotated, or rows have weight 0.
 
     Where ``scaling`` is None, which "auto" can mean, scale the features first, for instance with
     `StandardScaler` in a pipeline. `fit` warns (`UnscaledFeaturesWarning`) then if the standard
@@ -323,7 +323,7 @@ class SparseKernelAUC(PathClassifier):
         check_verbose(self.verbose)
         check_checkpoint(self.checkpoint, self.random_state)
         with fitting(self):
-            rows = read_training(self.engine, self, X, y, sample_weight)
+            rows = read_training(self.engine, self, X, y, sample_weight).counted()
             parameters = parameters.for_rows(rows)
             plan, mapped = make_plan(parameters, rows, n_jobs=self.n_jobs)
             if parameters.scaling is None and not rows.is_sparse:

@@ -324,6 +324,7 @@ class SparseKernelAUCCV(PathClassifier):
             groups = check_groups(groups, rows.n_rows)
             n_repeats = effort.n_repeats(sum(counts))
             folds = make_folds(rows, self.cv, groups, effort.n_folds, n_repeats, seed)
+            rows = rows.counted()
             grid = search_grid(self, base, rows)
             self._warn_if_unscaled(grid, rows)
             usual, n_tests = grid.for_comparison().settings[0], tests_per_row(folds)

@@ -58,8 +58,7 @@ class RowFold:
 
     def training_counts(self, data: TrainingData) -> Counts:
         """Return the number of negative and of positive training rows."""
-        counted = self.train[data.weights[self.train] > 0]
-        negative, positive = np.bincount(data.positive[counted], minlength=2).tolist()
+        negative, positive = np.bincount(data.positive[self.train], minlength=2).tolist()
         return negative, positive
 
 
@@ -134,7 +133,7 @@ def make_folds(
     """Return the folds of the parameter ``cv``.
 
     None is ``n_most`` folds, or as many as the rarer class allows, repeated if there are no groups.
-    Only a splitter that was passed gets rows of weight 0. Other folds are without them.
+    Only a splitter that was passed sees rows of weight 0. Folds hold indices of `data.counted()`.
     """
     is_number = cv is None or isinstance(cv, int | np.integer)
     if not isinstance(data, TrainingData):
@@ -182,28 +181,27 @@ def _listed_folds(
     labels, grouped = data.positive[numbers], None if groups is None else groups[numbers]
     folds = cv.split(numbers[:, None], labels, grouped)
     folds = [
-        RowFold(_chosen(number, numbers, train), _chosen(number, numbers, test))
-        for number, (train, test) in enumerate(folds)
+        RowFold(*(rows[data.weights[rows] > 0] for rows in _chosen(number, numbers, parts)))
+        for number, parts in enumerate(folds)
     ]
     if not folds:
         raise InvalidParameterError("`cv` must give at least one fold; got none. 5 is usual.")
     for number, fold in enumerate(folds):
         for part, rows in (("training", fold.train), ("test", fold.test)):
-            counted = rows[data.weights[rows] > 0]
-            if len(np.unique(data.positive[counted])) < 2:
+            if len(np.unique(data.positive[rows])) < 2:
                 raise InvalidDataError(
                     f"The {part} part of fold {number} of `cv` lacks one of the classes. "
                     "Use stratified folds, or fewer of them."
                 )
         if groups is not None:
             _check_groups_are_whole(number, fold, groups)
-    return folds
+    return [RowFold(data.places[fold.train], data.places[fold.test]) for fold in folds]
 
 
-def _chosen(number: int, numbers: np.ndarray, rows: Any) -> np.ndarray:
-    """Return the rows of a part of a fold; raise an error if there are no such rows."""
+def _chosen(number: int, numbers: np.ndarray, parts: Sequence[Any]) -> list[np.ndarray]:
+    """Return the rows of both parts of a fold; raise an error if there are no such rows."""
     try:
-        return numbers[np.asarray(rows)]
+        return [numbers[np.asarray(rows)] for rows in parts]
     except IndexError as error:
         raise InvalidParameterError(
             f"`cv` must give row numbers from 0 to {len(numbers) - 1}; got, in fold {number}: "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from skauc.background import summarise
@@ -195,18 +194,16 @@ class StructuralAUC(CallbackMixin, FullKernelClassifier):
         # Imported here because it loads numba.
         from skauc.losses.roc_area import ROCArea
 
-        data = check_training(self, X, y, sample_weight)
+        data = check_training(self, X, y, sample_weight).counted()
         self.classes_ = data.classes
-        rows = np.flatnonzero(data.weights)
-        counted = data if len(rows) == len(data.weights) else data.part(rows)
-        kernel = self._make_kernel(counted)
-        attributes = partial(_attributes, kernel, self.kernel == "linear", counted, rows)
+        kernel = self._make_kernel(data)
+        attributes = partial(_attributes, kernel, self.kernel == "linear", data)
         reporter = self._start_reporting(self.max_iter, X, y, sample_weight)
-        with open_space(kernel, counted.X, cache_size=self.cache_size, n_jobs=self.n_jobs) as space:
+        with open_space(kernel, data.X, cache_size=self.cache_size, n_jobs=self.n_jobs) as space:
             solution = minimise_by_planes(
                 space,
-                ROCArea(counted.positive, counted.weights),
-                self.C * float(counted.weights.sum()),
+                ROCArea(data.positive, data.weights),
+                self.C * float(data.weights.sum()),
                 step=STEP if self.kernel == "linear" else 1.0,
                 tol=self.tol,
                 max_iter=self.max_iter,
@@ -214,20 +211,18 @@ class StructuralAUC(CallbackMixin, FullKernelClassifier):
             )
         for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):
             self.__dict__.pop(name, None)
-        self.background_ = summarise(counted)
+        self.background_ = summarise(data)
         self.__dict__.update(attributes(solution))
         reporter.end(partial(attributes, solution))
 
 
-def _attributes(
-    kernel: Kernel, is_linear: bool, data: TrainingData, rows: np.ndarray, solution: Solution
-) -> dict:
-    """Return the fitted attributes; ``rows`` are the indices of the data's rows in X."""
+def _attributes(kernel: Kernel, is_linear: bool, data: TrainingData, solution: Solution) -> dict:
+    """Return the fitted attributes."""
     intercept = -best_threshold(solution.scores, data.positive, data.weights)
     if is_linear:
         model = Model.linear(solution.vector, intercept)
     else:
-        model = Model.of_support(kernel, data.X, rows, solution.vector[0], intercept)
+        model = Model.of_support(kernel, data.X, data.row_numbers, solution.vector[0], intercept)
     return {
         **support_attributes(model),
         "objective_": solution.objective,
