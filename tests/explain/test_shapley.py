@@ -79,6 +79,18 @@ def test_values_equal_the_enumeration_of_subsets(rows, name):
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-10)
 
 
+def test_only_the_ratios_of_background_weights_matter(rows):
+    """The sum of the huge ones is infinite."""
+    X, y = rows
+    model, weights = MODELS["rbf"].fit(X, y), np.arange(1.0, 8.0)
+    usual, huge = (
+        shapley_values(model, X[:3], X[40:47], background_weight=weights * unit)
+        for unit in (1.0, 1e307)
+    )
+    np.testing.assert_allclose(huge.values, usual.values, rtol=1e-12)
+    np.testing.assert_allclose(huge.base_values, usual.base_values, rtol=1e-12)
+
+
 def test_values_of_ten_columns_equal_the_enumeration_of_subsets():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 10))

@@ -193,12 +193,13 @@ def _check_weight(weight: ArrayLike | None, n_rows: int) -> np.ndarray:
         return np.full(n_rows, 1.0 / n_rows)
     weight = np.asarray(weight, dtype=np.float64)
     is_valid = weight.shape == (n_rows,) and np.isfinite(weight).all() and (weight >= 0).all()
-    if not is_valid or weight.sum() <= 0:
+    if not is_valid or not weight.any():
         raise InvalidDataError(
             "`background_weight` must have one finite weight of at least 0 per background row and "
             f"a positive sum; got shape {weight.shape}."
         )
-    return weight / weight.sum()
+    relative = weight / weight.max()  # a sum of huge weights would overflow
+    return relative / relative.sum()
 
 
 def why_inexact(unwrapped: UnwrappedModel, columns: UserColumns) -> str | None:
