@@ -131,6 +131,8 @@ BAD_DATA = {
         r"Input X contains NaN in row 3, column 2",
     ),
     "NaN in y": (X, np.where(y, 1.0, np.nan), r"Input y contains NaN"),
+    "no label": (X, ["a", None, *["b"] * 118], r"`y` has no label in row 1; got None\. Leave rows"),
+    "labels of two types": (X, np.array(["a", *y[1:]], object), r"of several types, such as 'a'"),
     "continuous y": (X, X[:, 0], r"Unknown label type: continuous"),
     "huge y": (X, np.where(y, 1.7e308, -1.7e308), r"Unknown label type: continuous"),
     "no y": (X, None, r"requires y to be passed, but the target y is None"),

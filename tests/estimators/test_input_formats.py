@@ -65,6 +65,23 @@ def test_labels_of_pandas_extension_types(dtype, reference):
     assert_array_equal(model.decision_function(X), reference)
 
 
+@pytest.mark.parametrize("labels", [(0, 1), (False, True), (1.0, 2.0), ("ham", "spam")], ids=str)
+def test_labels_that_are_objects_have_their_own_type(labels, reference):
+    """scikit-learn takes objects that are no text for numbers on a continuous scale."""
+    model = make().fit(X, np.array([labels[code] for code in y], dtype=object))
+    assert_array_equal(model.decision_function(X), reference)
+    assert model.classes_.tolist() == list(labels)
+    assert all(
+        type(one) is type(other) for one, other in zip(model.classes_.tolist(), labels, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("Int64", "i"), ("boolean", "b")])
+def test_labels_of_nullable_types_are_no_floats(dtype, kind):
+    series = pytest.importorskip("pandas").Series(y).astype(dtype)
+    assert make().fit(X, series).predict(X).dtype.kind == kind
+
+
 def test_weights_in_a_series(reference):
     weights = pytest.importorskip("pandas").Series(np.ones(200))
     assert_array_equal(make().fit(X, y, weights).decision_function(X), reference)

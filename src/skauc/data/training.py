@@ -21,6 +21,7 @@ from skauc.validation import (
     check_pair_weight,
     check_weights,
     on_host,
+    plain_labels,
 )
 
 # A negative class with a smaller share of the rows than this is probably the one to find.
@@ -141,7 +142,7 @@ def check_training(estimator, X, y, sample_weight=None, *, advice="") -> Trainin
     float32 and float64 rows keep their precision and are not copied. ``advice`` is added to the
     error for more than two classes.
     """
-    X, y = check_features(estimator, X, on_host(y))
+    X, y = check_features(estimator, X, plain_labels(on_host(y)))
     classes = _classes_of(y)
     weights = check_weights(on_host(sample_weight), X)
     check_number_of_classes(classes, y, advice)
@@ -191,7 +192,7 @@ def check_chunk(estimator, X, y, classes) -> TrainingData:
     """
     known = getattr(estimator, "classes_", None)
     classes = _check_stream_classes(classes, known)
-    X, y = check_features(estimator, X, on_host(y), reset=known is None)
+    X, y = check_features(estimator, X, plain_labels(on_host(y)), reset=known is None)
     with quiet_overflow():
         check_classification_targets(y)
     strangers = np.setdiff1d(y, classes)

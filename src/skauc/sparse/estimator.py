@@ -308,7 +308,7 @@ class SparseKernelAUC(PathClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows. float32 and float64 are used as they are; other types become float64.
         y : array-like of shape (n_samples,)
-            Labels: two different values of any type. Floats must be whole numbers.
+            Labels: two different numbers, booleans or texts. Floats must be whole numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 

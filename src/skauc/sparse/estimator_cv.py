@@ -301,7 +301,7 @@ class SparseKernelAUCCV(PathClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,)
-            Labels: two different values of any type. Floats must be whole numbers.
+            Labels: two different numbers, booleans or texts. Floats must be whole numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         groups : array-like of shape (n_samples,), default=None

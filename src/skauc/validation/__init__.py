@@ -8,6 +8,7 @@ from skauc.validation.labels import (
     check_number_of_classes,
     check_pair_weight,
     check_weights,
+    plain_labels,
     unique_labels,
 )
 from skauc.validation.parameters import (
@@ -71,6 +72,7 @@ __all__ = [
     "is_tensor",
     "native",
     "on_host",
+    "plain_labels",
     "shortened",
     "tidy",
     "unique_labels",

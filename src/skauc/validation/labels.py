@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight
 
 from skauc.exceptions import InvalidDataError
-from skauc.support import quiet_overflow
+from skauc.support import is_missing, quiet_overflow
 
 
 def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
@@ -25,6 +26,36 @@ def check_number_of_classes(classes: np.ndarray, y, advice: str = "") -> None:
             f"{type_of_target(y)}: `y` has {len(classes)} classes. Wrap the estimator in "
             f"sklearn.multiclass.OneVsRestClassifier to rank each class against the rest.{advice}"
         )
+
+
+def plain_labels(y):
+    """Return a column of labels as an array of their own type, also if they are kept as objects.
+
+    Raise an error if an object is a missing label, or if text is among other objects. What is no
+    column is returned as it is.
+    """
+    column = np.asarray(y)
+    if column.ndim != 1:
+        return y
+    if column.dtype != object:
+        return column
+    labels = column.tolist()
+    is_text = [isinstance(label, str) for label in labels]
+    for row, label in enumerate(labels):
+        if not is_text[row] and is_missing(label):
+            raise InvalidDataError(
+                f"`y` has no label in row {row}; got {label!r}. Leave rows without a label out."
+            )
+    if all(is_text):
+        return column
+    if any(is_text):
+        one, other = labels[is_text.index(True)], labels[is_text.index(False)]
+        raise InvalidDataError(
+            f"`y` has labels of several types, such as {one!r} and {other!r}. "
+            "Use labels of one type."
+        )
+    are_numbers = all(isinstance(label, Real | np.bool_) for label in labels)
+    return np.array(labels) if are_numbers else column
 
 
 def check_groups(groups, n_rows: int) -> np.ndarray | None:
