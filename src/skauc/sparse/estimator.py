@@ -62,9 +62,10 @@ class SparseKernelAUC(PathClassifier):
     coef0 : float, default=1.0
         Constant of the polynomial kernel.
     linear_term : {"auto"} or bool, default="auto"
-        Whether to add a linear part, f(x) = w.x + kernel part, with the same penalty. "auto" adds
-        it to RBF kernels. If there are more than 256 features, the linear part lies in the span of
-        their 256 leading principal axes.
+        Whether to add a linear part, f(x) = w.x + kernel part. Its part of |f|^2 is V |w|^2, where
+        V is the sum of the variances of the mapped features. "auto" adds it to RBF kernels. If
+        there are more than 256 features, the linear part lies in the span of their 256 leading
+        principal axes.
     scaling : {"auto", None, "rank", "normal", "screened", "clip", "log"}, default="auto"
         Replace every dense feature by its rank among the training rows ("rank"), by the normal
         quantile of this rank ("normal"), which keeps more of the tails, by its distance from the
