@@ -215,6 +215,12 @@ def test_bad_input_says_what_is_wrong(rows):
         shapley_values(mixed, X[:2])
     with pytest.raises(InvalidDataError, match=r"the 5 columns of `X`; got shape \(9, 4\)"):
         shapley_values(model, X[:2], X[:9, :4])
+    with pytest.raises(InvalidDataError, match=r"`X` must have two dimensions.* shape \(5,\)"):
+        shapley_values(model, X[0])
+    with pytest.raises(InvalidDataError, match=r"`background` must have two dimensions"):
+        shapley_values(model, X[:2], y)
+    with pytest.raises(InvalidDataError, match=r"`X` must be a dataframe if .*: 'red'"):
+        shapley_values(model, np.array([[1.0, 2.0, 3.0, 4.0, "red"]], dtype=object))
     with pytest.raises(InvalidDataError, match="`background_weight` must have one finite weight"):
         shapley_values(model, X[:2], X[:9], background_weight=[1.0])
     with pytest.raises(ValueError, match="NaN"):

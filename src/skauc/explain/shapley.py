@@ -132,9 +132,23 @@ def unwrap_own(model: Any) -> UnwrappedModel:
     return unwrapped
 
 
-def as_table(X: Any) -> Any:
-    """Return a dataframe as it is, and anything else as a dense array."""
-    return X if hasattr(X, "columns") else as_dense(X)
+def as_table(X: Any, name: str = "X") -> Any:
+    """Return a dataframe as it is, and anything else as a dense array of rows."""
+    if hasattr(X, "columns"):
+        return X
+    try:
+        rows = as_dense(X)
+    except ValueError as error:
+        raise InvalidDataError(
+            f"`{name}` must be a dataframe if it holds more than numbers: {error}. If the model "
+            "was fitted to an array, call its columns 'x0', 'x1' and so on."
+        ) from error
+    if rows.ndim != 2:
+        raise InvalidDataError(
+            f"`{name}` must have two dimensions, with one row per sample; got shape {rows.shape}. "
+            "Pass a table of rows, X[:1] for a single one."
+        )
+    return rows
 
 
 def features_of(unwrapped: UnwrappedModel, X: Any) -> np.ndarray:
@@ -161,7 +175,7 @@ class Reference:
         """Return the background that was passed, or the one of the classifier."""
         if background is None:
             return cls._kept(unwrapped.classifier, weight)
-        table = as_table(background)
+        table = as_table(background, "background")
         if table.shape[0] == 0 or table.shape[1] != X.shape[1]:
             features_of(unwrapped, X)  # a wrong column of X has its own error
             raise InvalidDataError(

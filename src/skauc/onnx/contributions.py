@@ -76,7 +76,7 @@ def _background_row(opened: UnwrappedModel, background: Any) -> np.ndarray:
                 "of its training rows; got True."
             )
         return as_dense(kept.rows[[int(np.argmax(kept.weights))]])
-    row = as_table(background)
+    row = as_table(background, "contributions")
     if row.shape[0] != 1:
         raise InvalidDataError(f"`contributions` must be one row; got {row.shape[0]} rows.")
     return features_of(opened, row)
