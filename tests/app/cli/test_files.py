@@ -18,10 +18,10 @@ def test_two_outputs_are_two_files(other, tmp_path, monkeypatch):
     Path("link").symlink_to("out")
     for is_there in (False, True):
         with pytest.raises(InvalidParameterError, match=f"Two outputs go to the file {other}, "):
-            check_outputs(Path("out"), Path(other), force=is_there)
+            check_outputs(Path("out"), Path(other), inputs=(), force=is_there)
         Path("out").write_text("")
-    check_outputs(Path("out"), None, Path("other"), force=True)
-    check_outputs(Path("/dev/null"), Path("/dev/null"), force=False)
+    check_outputs(Path("out"), None, Path("other"), inputs=(None, "-"), force=True)
+    check_outputs(Path("/dev/null"), Path("/dev/null"), inputs=("/dev/null",), force=False)
 
 
 def test_a_report_does_not_replace_the_model(tmp_path):
@@ -30,6 +30,36 @@ def test_a_report_does_not_replace_the_model(tmp_path):
     answer = run(*words, "--report", tmp_path / "x")
     assert answer.code == 2
     assert f"Two outputs go to the file {tmp_path / 'x'}, and one would replace" in answer.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "t.csv", "--target", "y", "-o", "t.csv"),
+        ("fit", "t.csv", "--target", "y", "--test", "t2.csv", "--report", "t2.csv"),
+        ("predict", "m.skauc", "t.csv", "-o", "folder/../t.csv"),
+        ("predict", "m.skauc", "t.csv", "-o", "link"),
+        ("explain", "m.skauc", "t.csv", "--background", "t2.csv", "-o", "t2.csv"),
+        ("compare", "m.skauc", "m2.skauc", "t.csv", "-o", "m2.skauc"),
+        ("drift", "m.skauc", "t.csv", "-o", "t.csv"),
+        ("report", "m.skauc", "t.csv", "--train", "t2.csv", "-o", "t2.csv"),
+        ("export", "m.js"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_no_output_replaces_an_input(words, force, tmp_path, monkeypatch):
+    """--force is for old outputs, and is not recommended for what would be lost."""
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    for name in ("t.csv", "t2.csv", "m.skauc", "m2.skauc", "m.js"):
+        Path(name).write_text("precious")
+    Path("link").symlink_to("m.skauc")
+    words = (*words, "--to", "js") if words[0] == "export" else words
+    answer = run(*words, *force)
+    assert answer.code == 2
+    assert " is a file that the command reads, and would replace it. Choose another" in answer.err
+    assert "--force" not in answer.err
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,8 @@ def compare(
 
     Prints both AUCs, DeLong's paired test of their difference, and how much the models agree.
     """
-    check_outputs(output, force=force, json=json, is_binary=False)
+    inputs = (model_a, model_b, table)
+    check_outputs(output, inputs=inputs, force=force, json=json, is_binary=False)
     from skauc.app.tables import is_same_label
     from skauc.app.workflow import RowScorer, compare_models
 

@@ -48,7 +48,7 @@ def drift(
     The population stability index (PSI) of a column says how much the shares of its values have
     shifted. Labels are not needed.
     """
-    check_outputs(output, force=force, json=json, is_binary=False)
+    check_outputs(output, inputs=(model, table), force=force, json=json, is_binary=False)
     opened = open_file(model)
     from skauc.app.tables import read_table
     from skauc.app.workflow import InputCheck, RowScorer, find_drift

@@ -70,14 +70,15 @@ def explain(
     """
     if rows is not None and top is not None:
         raise InvalidParameterError("--rows and --top exclude each other. Use one of them.")
-    check_outputs(output, force=force, json=json and not is_standard_output(output))
+    inputs, is_piped = (model, table, background), is_standard_output(output)
+    check_outputs(output, inputs=inputs, force=force, json=json and not is_piped)
     opened = open_file(model)
     is_page = output.suffix == ".html"
     top = PAGE_ROWS if is_page and rows is None and top is None else top
     pieces = _Pieces(opened, rows, top, _read_background(opened, background))
     if is_page:
         _write_explanations(pieces, table, format, output)
-    elif json and is_standard_output(output):
+    elif json and is_piped:
         found = pieces.read(table, format)
         print_json({"rows": [row for piece in found for row in piece.as_dicts()]})
         return
@@ -91,7 +92,7 @@ def explain(
         )
     if json:
         print_json({"output": str(output), "rows": pieces.n_explained})
-    elif not is_standard_output(output):
+    elif not is_piped:
         say(f"Wrote {format_rows(pieces.n_explained)} to {output}.")
 
 

@@ -76,9 +76,10 @@ def export(
     output = Path(model.with_suffix(SUFFIXES[language]).name) if output is None else output
     types = _types_beside(output) if language == "js" else None
     _check_used(language, name=name, precision=precision, dialect=dialect, table=table)
-    check_outputs(output, types, force=force, json=json, is_binary=language == "onnx")
+    is_graph = language == "onnx"
+    check_outputs(output, types, inputs=(model,), force=force, json=json, is_binary=is_graph)
     opened = open_file(model)
-    if language == "onnx":
+    if is_graph:
         _export_graph(opened, output, precision, json)
         return
     name = _name_of(model) if name is None else name

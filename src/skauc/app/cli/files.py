@@ -9,7 +9,7 @@ import gzip
 import io
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import (
     AbstractContextManager,
     ExitStack,
@@ -34,9 +34,16 @@ def is_standard_output(path: Path | None) -> bool:
 
 
 def check_outputs(
-    *paths: Path | None, force: bool, json: bool = False, is_binary: bool = True
+    *paths: Path | None,
+    inputs: Sequence[Path | str | None],
+    force: bool,
+    json: bool = False,
+    is_binary: bool = True,
 ) -> None:
-    """Raise an error before any work is done if an output could not be written in the end."""
+    """Raise an error before any work is done if an output could not be written in the end.
+
+    No output may replace one of the inputs, also with ``force``.
+    """
     n_piped = sum(map(is_standard_output, paths))
     if n_piped > 1:
         raise InvalidParameterError(
@@ -51,14 +58,20 @@ def check_outputs(
             "The output is binary and standard output is a terminal. Pipe it, or name a file."
         )
     files = [path for path in paths if path is not None and not is_standard_output(path)]
+    read = [Path(path) for path in inputs if path is not None]
+    _check_distinct([path for path in files if not _is_special(path)], read)
     for path in files:
         _check_file(path, force)
-    _check_distinct([path for path in files if not _is_special(path)])
 
 
-def _check_distinct(files: list[Path]) -> None:
-    """Raise an error if one output would replace another."""
+def _check_distinct(files: list[Path], inputs: list[Path]) -> None:
+    """Raise an error if one output would replace another, or an input."""
     for number, path in enumerate(files):
+        if path.resolve() in (given.resolve() for given in inputs):
+            raise InvalidParameterError(
+                f"The output {path} is a file that the command reads, and would replace it. "
+                "Choose another name for the output."
+            )
         if path.resolve() in (earlier.resolve() for earlier in files[:number]):
             raise InvalidParameterError(
                 f"Two outputs go to the file {path}, and one would replace the other. Choose "

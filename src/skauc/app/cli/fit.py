@@ -146,7 +146,9 @@ def fit(
             "have earlier rows. Use one of them."
         )
     output = Path(_stem(table) + ".skauc") if output is None else output
-    check_outputs(output, report, force=force, json=json, is_binary=is_standard_output(output))
+    is_piped = is_standard_output(output)
+    inputs = (table, test)
+    check_outputs(output, report, inputs=inputs, force=force, json=json, is_binary=is_piped)
     from skauc.app.workflow import ModelFacts, Recipe, train_model
     from skauc.engines import ENGINES
     from skauc.metrics.partial_area import check_corner

@@ -62,7 +62,7 @@ def predict(
     keep = list(dict.fromkeys(keep or []))
     _check_kept_names(keep)
     is_piped = is_standard_output(output)
-    check_outputs(output, force=force, is_binary=False)
+    check_outputs(output, inputs=(model, table), force=force, is_binary=False)
     opened = open_file(model)
     from skauc.app.workflow import InputCheck, RowScorer
 

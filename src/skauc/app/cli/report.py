@@ -49,7 +49,8 @@ def report(
     Use rows that the model was not fitted to.
     """
     costs = costs_of(cost_false_alarm, cost_miss)
-    check_outputs(output, force=force, json=json, is_binary=False)
+    inputs = (model, table, train)
+    check_outputs(output, inputs=inputs, force=force, json=json, is_binary=False)
     opened = open_file(model)
     from skauc.report import make_report
 
