@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
 
+from skauc import SparseKernelAUC, TablePreprocessor
 from skauc.report import make_report_content
 from skauc.report.columns import row_hashes
 
@@ -106,6 +108,28 @@ def test_rows_in_both_tables():
     assert titles(X, y)["1 test row also in the training rows"].level == "caution"
 
 
+def test_text_is_checked_as_the_model_reads_it():
+    """A leak is found in amounts, and dates and amounts identify no rows."""
+    rng = np.random.default_rng(0)
+    X, y = make_rows()
+    X["paid"] = [f"${value:,.2f}" for value in rng.normal(2000 + 900 * y)]
+    X["seen"] = pd.date_range("2023-01-01", periods=400)[rng.permutation(400)].astype(str)
+    X["id"] = [f"u{number}" for number in range(400)]
+    X["constant"] = "x"
+    X.iloc[200:220, :3] = X.iloc[:20, :3].to_numpy()
+    X.loc[200:219, "seen"] += " 00:00:00"
+
+    def kind():
+        return make_pipeline(TablePreprocessor(), SparseKernelAUC(2, random_state=0))
+
+    found = titles(X, y, kind=kind)
+    assert found.keys() == {
+        "1 column that may leak the label",
+        "20 test rows also in the training rows",
+    }
+    assert "“paid” has an AUC of 1." in found["1 column that may leak the label"].detail
+
+
 def test_few_rows_of_a_class():
     X, y = make_rows()
     y[200:] = np.arange(200) < 20
@@ -125,8 +149,6 @@ def test_a_ranking_by_chance():
 
 
 def test_a_much_better_ranking_of_the_training_rows():
-    from skauc import SparseKernelAUC
-
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 20)), np.arange(400) % 2 == 0
     X[:, 0] += y

@@ -32,7 +32,7 @@ from skauc.report.missing import Missing
 from skauc.report.model_summary import ModelSummary, summarise_model
 from skauc.report.prototypes import Prototypes, list_prototypes
 from skauc.report.row_lookup import RowLookup, look_up_rows
-from skauc.report.rows import LabelledRows, check_labelled_rows
+from skauc.report.rows import LabelledRows, as_read, check_labelled_rows
 from skauc.report.scored import LabelledScores, Score, main_scores
 from skauc.report.shapes import Shapes, leading_shapes
 from skauc.report.sizes import Sizes, auc_by_size
@@ -189,6 +189,8 @@ def make_report_content(
     unused = _unused(importance)
     names = (data.negative_label, data.positive_label)
     shapes = leading_shapes(model, unwrapped, test)
+    step = first_step(model)
+    checked_train, checked = None if train is None else as_read(step, train), as_read(step, test)
     return ReportContent(
         title=f"How well “{data.positive_label}” is ranked" if title is None else str(title),
         made=datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -198,15 +200,15 @@ def make_report_content(
         scores=main_scores(scored, interval, points, bands, unwrapped.limits),
         part=CurvePart.of(unwrapped),
         warnings=find_warnings(
-            train,
-            test,
+            checked_train,
+            checked,
             names,
             all_scores,
             interval,
             unwrapped.train_auc,
             unused,
         ),
-        checks=describe_checks(train, test),
+        checks=describe_checks(checked_train, checked),
         roc=roc_curve(points, bands),
         precision_recall=precision_recall_curve(points, bands),
         thresholds=thresholds,
@@ -217,7 +219,7 @@ def make_report_content(
         shapes=shapes,
         explained=explain_leading_rows(model, test, all_scores, names),
         lookup=look_up_rows(model, test, names),
-        slices=auc_of_slices(first_step(model), test, all_scores, importance),
+        slices=auc_of_slices(step, test, all_scores, importance),
         far=far_rows(unwrapped, train, test, all_scores),
         centres=typical_centres(unwrapped, train, test, unused),
         prototypes=list_prototypes(unwrapped, _leading(shapes)),

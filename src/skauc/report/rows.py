@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from skauc.exceptions import InvalidDataError
+from skauc.preprocessing import TablePreprocessor
+from skauc.preprocessing.optional import import_pandas
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,28 @@ def _balanced_indices(positive: np.ndarray, most: int) -> np.ndarray:
         for side, size in zip(sides, (n_rare, most - n_rare), strict=True)
     ]
     return np.sort(np.concatenate(chosen))
+
+
+def as_read(first_step, rows: LabelledRows) -> LabelledRows:
+    """Return the rows with the columns that a `TablePreprocessor` uses, as it reads them.
+
+    Amounts and dates that are text in the table are numbers and dates, in any spelling. Before
+    another first step, the rows are returned as they are.
+    """
+    if not isinstance(first_step, TablePreprocessor):
+        return rows
+    columns = first_step.column_values(rows.X)
+    for name, kind in first_step.columns_.items():
+        if kind == "date":
+            columns[name] = _dates(columns[name])
+    return replace(rows, X=import_pandas().DataFrame(columns))
+
+
+def _dates(seconds: np.ndarray) -> np.ndarray:
+    dates = np.full(len(seconds), np.datetime64("NaT", "us"))
+    known = np.isfinite(seconds)
+    dates[known] = np.round(1e6 * seconds[known]).astype("datetime64[us]")
+    return dates
 
 
 def check_labelled_rows(model, X, y, which: str, sample_weight=None, numbers=None) -> LabelledRows:

@@ -242,6 +242,8 @@ def test_a_column_that_gives_the_answer_away_is_named(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=200), "paid back": rng.normal(size=200)})
     frame["default"] = frame["paid back"] < -0.5
+    # As a spreadsheet shows amounts: no two are the same text.
+    frame["paid back"] = [f"${value:,.4f}" for value in frame["paid back"]]
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", "--target", "default", *QUICK, "-o")
     answer = run(*words, tmp_path / "a.skauc")

@@ -275,7 +275,7 @@ def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None)
         "size_choices": trained.size_choices,
         "notes": list(trained.notes),
         "interrupted": trained.is_interrupted,
-        "leak_suspects": too_good_columns(parts.train),
+        "leak_suspects": too_good_columns(trained.model, parts.train),
     }
 
 

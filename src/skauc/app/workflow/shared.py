@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from skauc.app.tables import LabelledTable
-from skauc.preprocessing.optional import import_pandas
 from skauc.preprocessing.spelling import spell_code
 from skauc.unwrapping import first_step
+
+
+def rows_as_read(model, table: LabelledTable):
+    """Return the columns that a model uses, as it reads them, for the checks of a report."""
+    from skauc.report.rows import LabelledRows, as_read
+
+    weights = np.ones(len(table.y)) if table.weights is None else table.weights
+    return as_read(first_step(model), LabelledRows(table.X, table.y, weights))
 
 
 def notes_on_shared_rows(
@@ -32,12 +39,9 @@ def notes_on_shared_rows(
         Empty if there is nothing to say.
     """
     from skauc.report.data_warnings import find_repeated
-    from skauc.report.rows import LabelledRows
 
-    step = first_step(model)
-    known, new = (import_pandas().DataFrame(step.column_values(rows.X)) for rows in (train, test))
-    weights = np.ones(len(test.y)) if test.weights is None else test.weights
-    found = find_repeated(known, LabelledRows(new, test.y, weights), scores, auc)
+    known, new = (rows_as_read(model, rows) for rows in (train, test))
+    found = find_repeated(known.X, new, scores, auc)
     if found is None or not found.is_serious:
         return ()
     return (

@@ -18,6 +18,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
 from skauc.app.tables import LabelledTable
+from skauc.app.workflow.shared import rows_as_read
 from skauc.app.workflow.splitting import (
     FEWEST_TO_TEST,
     folds_in_time,
@@ -114,16 +115,14 @@ class Trained:
         return self.model.estimator_[-1].size_choices_
 
 
-def too_good_columns(table: LabelledTable) -> list[str]:
-    """Return the columns that separate the classes alone, the best first.
+def too_good_columns(model: Any, table: LabelledTable) -> list[str]:
+    """Return the columns of a model that separate the classes alone, the best first.
 
     Such columns are often recorded after the outcome, or derived from it.
     """
     from skauc.report.data_warnings import leak_suspects
-    from skauc.report.rows import LabelledRows
 
-    weights = np.ones(len(table.y))
-    return [name for _, name in leak_suspects(LabelledRows(table.X, table.y, weights))]
+    return [name for _, name in leak_suspects(rows_as_read(model, table))]
 
 
 def train_model(
