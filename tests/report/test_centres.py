@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -14,7 +15,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skauc import SparseKernelAUC
+from skauc import SparseKernelAUC, TablePreprocessor
 from skauc.report import make_report_content
 
 
@@ -145,7 +146,7 @@ def test_an_inverse_that_does_not_lead_back_is_not_believed(tumours, step):
     model = make_pipeline(StandardScaler(), step, classifier)
     model.fit(tumours.X_train, tumours.y_train)
     assert (
-        "has no inverse"
+        "has no exact inverse"
         in make_report_content(model, tumours.X_test, tumours.y_test).centres.reason
     )
     content = make_report_content(model, tumours.X_test, tumours.y_test, **tumours.train)
@@ -162,3 +163,26 @@ def test_wide_rows_show_the_features_that_differ_most():
     spread = {f"x{i}": sd for i, sd in enumerate(X[100:].std(axis=0))}
     apart = [abs(each.positive - each.negative) / spread[each.name] for each in centres.columns]
     assert apart == sorted(apart, reverse=True)
+
+
+def test_amounts_and_dates_in_text_are_numbers_and_dates():
+    """The usual one is the median."""
+    rng = np.random.default_rng(0)
+    paid, code = rng.normal(2000, 400, 300).round(2), rng.choice(["07", "08"], 300)
+    seen = pd.date_range("2024-01-01", periods=300)[rng.permutation(300)]
+    frame = pd.DataFrame({"paid": [f"${value:,.2f}" for value in paid], "code": code})
+    X = frame.assign(member=code == "07", seen=seen.strftime("%d/%m/%Y"))
+    y = paid + 10 * rng.normal(size=300) > 2000
+    step = TablePreprocessor(category=["code"])
+    model = make_pipeline(step, SparseKernelAUC(4, random_state=0)).fit(X[:200], y[:200])
+    train = {"X_train": X[:200], "y_train": y[:200]}
+    content = make_report_content(model, X[200:], y[200:], **train)
+    rows = {each.name: each for each in content.centres.columns}
+    assert rows["paid"].usual == np.sort(paid[:200])[100]
+    assert rows["seen"].usual == str(np.sort(seen[:200])[100])[:10]
+    assert rows["paid"].positive > rows["paid"].negative
+    assert {rows["code"].usual, rows["member"].usual} < {"07", "08", "yes", "no"}
+    # The centres themselves are shown in all of their columns.
+    content = make_report_content(model, X[200:], y[200:])
+    assert "no exact inverse" in content.centres.reason
+    assert content.prototypes.centres

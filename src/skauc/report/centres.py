@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -66,6 +67,7 @@ def typical_centres(
     unwrapped: UnwrappedModel,
     train: LabelledRows | None,
     test: LabelledRows,
+    read: LabelledRows,
     unused: frozenset[str],
 ) -> TypicalCentres | Missing:
     """Find the centre that is most similar to the rows of each class.
@@ -73,7 +75,8 @@ def typical_centres(
     For the rows S of a class and the rows O of the other class, this is the centre z_k with the
     largest value of mean over S of k(z_k, x) - mean over O of k(z_k, x). Only centres that the
     model assigns to the class are considered, unless there are none: a refined centre may be far
-    from the rows of its class. Ridges are no points and are left out.
+    from the rows of its class. Ridges are no points and are left out. ``read`` are the training
+    rows, or the test rows without them, as the model reads them.
     """
     classifier, model = unwrapped.classifier, unwrapped.model
     if classifier is None:
@@ -87,20 +90,19 @@ def typical_centres(
     found = [
         values
         for index, centre in zip(indices, centres, strict=True)
-        if (values := _in_table_units(unwrapped, model, train, index, centre)) is not None
+        if (values := _in_table_units(unwrapped, model, train, read.X, index, centre)) is not None
     ]
     if len(found) < 2:
         return Missing(
-            "Centres cannot be shown in the units of the table: the preprocessing has no inverse "
-            "and the training rows are not available. Pass the training rows to show them."
+            "The preprocessing has no exact inverse, so that the most typical centres are shown by "
+            "their nearest training rows. Pass the training rows to show them."
         )
     scores = replace(model, scaling=None).scores(centres)
     positive, negative = (
         Centre(int(index), float(score), source)
         for index, score, (_, source) in zip(indices, scores, found, strict=True)
     )
-    reference = test if train is None else train
-    shown = _column_values(reference, found[0][0], found[1][0], unused)
+    shown = _column_values(read, found[0][0], found[1][0], unused)
     return TypicalCentres(positive, negative, shown[:_MOST_COLUMNS], len(shown))
 
 
@@ -127,20 +129,24 @@ def _in_table_units(
     unwrapped: UnwrappedModel,
     model: Model,
     train: LabelledRows | None,
+    read: Any,
     index: int,
     centre: np.ndarray,
 ) -> tuple[list, str] | None:
-    """Return the values of a centre and a sentence on their source, None if there are none."""
+    """Return the values of a centre and a sentence on their source, None if there are none.
+
+    ``read`` are the training rows as the model reads them.
+    """
     undone = _undone(unwrapped, model, centre)
     if train is None:
         return undone
     row = int(model.indices[index])
     if 0 <= row < len(train) and _is_row(unwrapped, train, row, centre):
-        return row_values(train.X, row), f"Row {train.number(row):,}, a training row."
+        return row_values(read, row), f"Row {train.number(row):,}, a training row."
     if undone is not None:
         return undone
     row = _nearest_row(unwrapped, model, train, centre)
-    return row_values(train.X, row), f"The nearest training row is row {train.number(row):,}."
+    return row_values(read, row), f"The nearest training row is row {train.number(row):,}."
 
 
 def _undone(unwrapped: UnwrappedModel, model: Model, centre: np.ndarray) -> tuple[list, str] | None:

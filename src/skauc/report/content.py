@@ -190,7 +190,8 @@ def make_report_content(
     names = (data.negative_label, data.positive_label)
     shapes = leading_shapes(model, unwrapped, test)
     step = first_step(model)
-    checked_train, checked = None if train is None else as_read(step, train), as_read(step, test)
+    read = as_read(step, test)
+    read_train = None if train is None else as_read(step, train)
     return ReportContent(
         title=f"How well “{data.positive_label}” is ranked" if title is None else str(title),
         made=datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -200,15 +201,15 @@ def make_report_content(
         scores=main_scores(scored, interval, points, bands, unwrapped.limits),
         part=CurvePart.of(unwrapped),
         warnings=find_warnings(
-            checked_train,
-            checked,
+            read_train,
+            read,
             names,
             all_scores,
             interval,
             unwrapped.train_auc,
             unused,
         ),
-        checks=describe_checks(checked_train, checked),
+        checks=describe_checks(read_train, read),
         roc=roc_curve(points, bands),
         precision_recall=precision_recall_curve(points, bands),
         thresholds=thresholds,
@@ -221,7 +222,7 @@ def make_report_content(
         lookup=look_up_rows(model, test, names),
         slices=auc_of_slices(step, test, all_scores, importance),
         far=far_rows(unwrapped, train, test, all_scores),
-        centres=typical_centres(unwrapped, train, test, unused),
+        centres=typical_centres(unwrapped, train, test, read_train or read, unused),
         prototypes=list_prototypes(unwrapped, _leading(shapes)),
     )
 

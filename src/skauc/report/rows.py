@@ -79,18 +79,24 @@ def as_read(first_step, rows: LabelledRows) -> LabelledRows:
     """
     if not isinstance(first_step, TablePreprocessor):
         return rows
-    columns = first_step.column_values(rows.X)
-    for name, kind in first_step.columns_.items():
-        if kind == "date":
-            columns[name] = _dates(columns[name])
+    values = first_step.column_values(rows.X)
+    columns = {name: _as_table(values[name], kind) for name, kind in first_step.columns_.items()}
     return replace(rows, X=import_pandas().DataFrame(columns))
 
 
-def _dates(seconds: np.ndarray) -> np.ndarray:
-    dates = np.full(len(seconds), np.datetime64("NaT", "us"))
-    known = np.isfinite(seconds)
-    dates[known] = np.round(1e6 * seconds[known]).astype("datetime64[us]")
-    return dates
+def _as_table(values: np.ndarray, kind: str) -> np.ndarray:
+    """Return a column as it would stand in a table: dates and truth values, and None for gaps."""
+    if kind == "numeric":
+        return values
+    if kind == "date":
+        dates = np.round(1e6 * np.nan_to_num(values)).astype("datetime64[us]")
+        dates[np.isnan(values)] = np.datetime64("NaT")
+        return dates
+    if kind == "boolean":
+        truths = (values == 1).astype(object)
+        truths[np.isnan(values)] = None
+        return truths
+    return np.where(values == "", np.array(None), values)
 
 
 def check_labelled_rows(model, X, y, which: str, sample_weight=None, numbers=None) -> LabelledRows:
