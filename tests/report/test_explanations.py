@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -12,6 +13,7 @@ from skauc import SparseKernelAUC, TablePreprocessor
 from skauc.exceptions import InvalidDataError
 from skauc.explain import partial_dependence, shapley_values
 from skauc.metrics import auc
+from skauc.metrics.intervals import unpaired_difference
 from skauc.report import make_report_content, render_report
 from skauc.report.explained_rows import describe
 from skauc.report.missing import Missing
@@ -76,6 +78,26 @@ def test_the_slice_that_is_ranked_badly_is_found(made):
         each.auc for each in content.slices.slices
     )
     assert any(each.part == "missing" for each in content.slices.slices)
+
+
+def test_parts_are_compared_by_students_t(made):
+    model, test, y, content = made
+    scores, south = model.decision_function(test), (test["group"] == "south").to_numpy()
+    variances, freedoms = [], []
+    for part in (south, ~south):
+        above = scores[part & y][:, None] > scores[part & ~y]
+        for axis in (0, 1):
+            placements = above.mean(axis=axis)
+            variances.append(placements.var(ddof=1) / len(placements))
+            freedoms.append(len(placements) - 1)
+    variances = np.array(variances)
+    freedom = variances.sum() ** 2 / np.sum(variances**2 / freedoms)
+    apart = auc(y[south], scores[south]) - auc(y[~south], scores[~south])
+    p_value = 2 * student.sf(abs(apart) / np.sqrt(variances.sum()), freedom)
+    shown = next(each for each in content.slices.slices if each.part == "south")
+    assert shown.p_value == pytest.approx(p_value * content.slices.n_tested, rel=1e-6)
+    perfect = np.array([1.0, 0.0]), np.array([True, False]), np.ones(2)
+    assert unpaired_difference(perfect, perfect) == (0.0, 1.0)
 
 
 def test_far_rows_and_prototypes(made):

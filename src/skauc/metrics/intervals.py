@@ -252,6 +252,23 @@ def paired_difference(
     return PairedDifference(value, error, freedom, _disjoint_pairs(positive, weights))
 
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def unpaired_difference(rows: Rows, others: Rows) -> tuple[float, float]:
+    """Return the AUC of some rows minus that of others, and its two-sided p-value.
+
+    Rows are scores, classes and weights, and nothing is checked. The p-value is that of Student's
+    t with the degrees of freedom of Welch and Satterthwaite. It is 1 if there is no variance.
+    """
+    estimates, variances, freedoms = np.transpose([_delong(*rows), _delong(*others)])
+    difference = float(estimates[0] - estimates[1])
+    variance, freedom = _sum_of_variances(variances, freedoms)
+    if variance == 0:
+        return difference, 1.0
+    return difference, float(2 * stdtr(freedom, -abs(difference) / np.sqrt(variance)))
+
+
 def _placements(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
@@ -274,16 +291,21 @@ def _delong(
 def _variance(
     values: np.ndarray, positive: np.ndarray, weights: np.ndarray, mean: float, single: float
 ) -> tuple[float, float]:
-    """Return the sum of the variances of the classes' means, and its degrees of freedom.
-
-    These are those of Welch and Satterthwaite; see the notes of `auc_interval`.
-    """
+    """Return the sum of the variances of the classes' means, and its degrees of freedom."""
     parts, freedoms = np.transpose(
         [
             _variance_of_mean(values[side], weights[side], mean, single)
             for side in (positive, ~positive)
         ]
     )
+    return _sum_of_variances(parts, freedoms)
+
+
+def _sum_of_variances(parts: np.ndarray, freedoms: np.ndarray) -> tuple[float, float]:
+    """Return the sum of independent estimates of variances, and its degrees of freedom.
+
+    These are those of Welch and Satterthwaite; see the notes of `auc_interval`.
+    """
     variance = float(parts.sum())
     if variance == 0:
         return 0.0, np.inf

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from skauc.explain.columns import column_names
 from skauc.explain.grids import ColumnGrid, grid_of, read_columns
 from skauc.explain.shapley import as_table
 from skauc.metrics import auc_interval
 from skauc.metrics.corrections import holm
+from skauc.metrics.intervals import unpaired_difference
 from skauc.report.formatting import format_number
 from skauc.report.importance import Importance
 from skauc.report.missing import Missing
@@ -76,8 +76,8 @@ def auc_of_slices(
     corrected = holm([each[-1] for each in found])
     slices = sorted(
         (
-            Slice(name, part, n, n_positive, a.auc, a.low, a.high, p, bool(p < LEVEL and z < 0))
-            for (name, part, n, n_positive, a, z, _), p in zip(found, corrected, strict=True)
+            Slice(name, part, n, n_positive, a.auc, a.low, a.high, p, p < LEVEL and apart < 0)
+            for (name, part, n, n_positive, a, apart, _), p in zip(found, corrected, strict=True)
         ),
         key=lambda each: each.auc,
     )
@@ -126,18 +126,17 @@ def _text(value: float, kind: str) -> str:
 
 
 def _compare(test: LabelledRows, scores: np.ndarray, mask: np.ndarray):
-    """Return counts, the AUC, its z-value against the other rows and its p-value, or None."""
+    """Return counts, the AUC, its difference to that of the other rows and its p-value, or None."""
     counted = test.weights > 0
-    inside, outside = mask & counted, ~mask & counted
-    for part in (inside, outside):
-        n_found = np.count_nonzero(test.positive[part])
-        if min(n_found, np.count_nonzero(part) - n_found) < FEWEST:
+    parts = [
+        (scores[part], test.positive[part], test.weights[part])
+        for part in (mask & counted, ~mask & counted)
+    ]
+    for _, positive, _ in parts:
+        n_found = np.count_nonzero(positive)
+        if min(n_found, len(positive) - n_found) < FEWEST:
             return None
-    own, other = (
-        auc_interval(test.positive[part], scores[part], sample_weight=test.weights[part])
-        for part in (inside, outside)
-    )
-    error = np.hypot(own.standard_error, other.standard_error)
-    z = (own.auc - other.auc) / error if error > 0 else 0.0
-    n_positive = int(np.count_nonzero(test.positive[inside]))
-    return int(np.count_nonzero(inside)), n_positive, own, float(z), float(2 * ndtr(-abs(z)))
+    inside, positive, weights = parts[0]
+    own = auc_interval(positive, inside, sample_weight=weights)
+    n_positive = int(np.count_nonzero(positive))
+    return len(positive), n_positive, own, *unpaired_difference(*parts)
