@@ -220,3 +220,17 @@ def test_errors_name_the_form_that_a_column_had(held, others, message):
     step = TablePreprocessor().fit(pd.DataFrame({"x": 20 * held}))
     with pytest.raises(InvalidDataError, match="Column 'x' held " + message):
         step.transform(pd.DataFrame({"x": others}))
+
+
+def test_a_row_with_text_that_did_not_parse_in_training_has_a_gap():
+    """As it has among other rows: the words that are remembered, and others in few rows."""
+    words = ["k.A.", "k.A. ", "n.b.", ">100", "<5", "10+"]
+    held = pd.DataFrame({"x": [*words, "5+", *(f"{number},5" for number in range(93))]})
+    step = TablePreprocessor().fit(held)
+    together = step.transform(held)
+    for row in range(7):
+        assert_array_equal(step.transform(held[row : row + 1]), together[row : row + 1])
+    assert np.isnan(step.column_values(held[:6])["x"]).all()
+    assert np.isnan(step.column_values(pd.DataFrame({"x": ["1.5"]}))["x"]).all()
+    with pytest.raises(InvalidDataError, match=r"in the form 1234,5 when .* got '1.5' in row 1, "):
+        step.transform(pd.DataFrame({"x": ["k.A.", "1.5", "2.5", "3.5"]}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -37,6 +37,8 @@ KINDS = ("numeric", "boolean", "category", "text", "date")
 MOST_LEVELS_OF_FEW_ROWS = 40
 # Objects of larger integers may be codes, whose last digits a float would lose.
 _LONGEST_INTEGER = 2**63
+# Events that are less likely than this by chance are no chance.
+UNLIKELY = 0.001
 _SECOND = np.timedelta64(1, "s")
 _WORDS = {
     "numeric": "numbers",
@@ -197,7 +199,7 @@ def _read_numbers(column, form: str | None) -> ColumnValues:
     elif pd.api.types.is_numeric_dtype(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif _holds_text(column):
-        read = _parsed(column, "numeric", form or PLAIN, parse_numbers)
+        read = _parsed(column, form or PLAIN, parse_numbers)
         _check_finite(column, read.values)
         return read
     else:
@@ -232,7 +234,7 @@ def _read_dates(column, form: str | None) -> ColumnValues:
         _check_converted(column, np.ones(len(column), dtype=bool), "date")
         return _all_parsed(np.full(len(column), np.nan))
     if _holds_text(column):
-        return _parsed(column, "date", form or ISO, _parse_seconds)
+        return _parsed(column, form or ISO, _parse_seconds)
     dates = column
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = pd.to_datetime(column.astype(object), format="ISO8601", errors="coerce", utc=True)
@@ -283,11 +285,8 @@ def _texts(values):
     return values.astype(str).str.strip()
 
 
-def _parsed(column, kind: str, form: str, parse: Callable[[Any, str], np.ndarray]) -> ColumnValues:
-    """Parse the distinct texts of a column in a form; what does not parse is missing.
-
-    An error is raised if there are texts, other than words for a missing value, and none parses.
-    """
+def _parsed(column, form: str, parse: Callable[[Any, str], np.ndarray]) -> ColumnValues:
+    """Parse the distinct texts of a column in a form; what does not parse is missing."""
     pd = import_pandas()
     missing = column.isna().to_numpy()
     codes, texts = pd.factorize(_texts(column[~missing]))
@@ -298,9 +297,25 @@ def _parsed(column, kind: str, form: str, parse: Callable[[Any, str], np.ndarray
     values[~missing] = parsed[codes]
     failed = np.isnan(parsed) & (texts != "").to_numpy(dtype=bool)
     unparsed[~missing] = failed[codes]
-    if np.isnan(parsed).all() and not is_missing_word(texts).all():
-        _check_converted(column, unparsed, kind, f" in the form {form}")
     return ColumnValues(values, unparsed)
+
+
+def check_parsed(
+    column, column_type: ColumnType, read: ColumnValues, words: Collection[str], share: float
+) -> None:
+    """Raise an error if there is text and none of it parses, unless the training explains it.
+
+    Words for a missing value explain it, and so do ``words``, which did not parse in training. A
+    few rows may have other text if a ``share`` of the training rows had text that did not parse.
+    """
+    if not read.unparsed.any() or not read.missing.all():
+        return
+    texts = _texts(column)
+    known = is_missing_word(texts) | texts.isin([word.strip() for word in words]).to_numpy()
+    strange = read.unparsed & ~known
+    if strange.any() and share ** np.count_nonzero(strange) < UNLIKELY:
+        form = column_type.form or {"numeric": PLAIN, "date": ISO}[column_type.kind]
+        _check_converted(column, strange, column_type.kind, f" in the form {form}")
 
 
 def _all_parsed(values: np.ndarray) -> ColumnValues:

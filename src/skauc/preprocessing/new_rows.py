@@ -11,7 +11,7 @@ import numpy as np
 from skauc.exceptions import UnknownLevelsWarning
 from skauc.preprocessing.column_statistics import codes_of
 from skauc.preprocessing.frames import as_frame
-from skauc.preprocessing.kinds import ColumnValues
+from skauc.preprocessing.kinds import UNLIKELY, ColumnValues
 from skauc.preprocessing.number_forms import MISSING_WORDS
 from skauc.preprocessing.parts import (
     DatePart,
@@ -22,8 +22,6 @@ from skauc.preprocessing.parts import (
 )
 from skauc.preprocessing.table_part import TablePart
 
-# Events that are less likely than this by chance are noted.
-_UNLIKELY = 0.001
 # From this number of values on, shares mean something.
 _ENOUGH = 20
 # Number of rows that show whether a column has levels that are known.
@@ -143,7 +141,7 @@ class _Column:
     def notes(self, share_missing: float) -> list[str]:
         """Return what is remarkable, given the share of training values that were missing."""
         if self.n_values == 0:
-            if self.n_rows == 0 or share_missing**self.n_rows >= _UNLIKELY:
+            if self.n_rows == 0 or share_missing**self.n_rows >= UNLIKELY:
                 return []
             what = "the value is" if self.n_rows == 1 else f"all {self.n_rows} values are"
             return [f"{what} missing, which was rare in training."]
@@ -242,7 +240,7 @@ class _Levels(_Column):
     @property
     def is_unknown(self) -> bool:
         """Whether no level is known, and chance does not explain it."""
-        return self.n_known == 0 and (1 - self.coverage) ** self.n_values < _UNLIKELY
+        return self.n_known == 0 and (1 - self.coverage) ** self.n_values < UNLIKELY
 
     @property
     def unknown(self) -> str:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skauc.exceptions import InvalidDataError
 from skauc.preprocessing.frames import as_frame
-from skauc.preprocessing.kinds import ColumnType, ColumnValues, read_column
+from skauc.preprocessing.kinds import ColumnType, ColumnValues, check_parsed, read_column
 from skauc.preprocessing.names import listed_columns
 from skauc.preprocessing.new_rows import warn_of_unknown_levels
 from skauc.preprocessing.optional import import_pandas
@@ -237,10 +237,19 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         if not hasattr(X, "columns"):
             validate_data(self, X, skip_check_array=True, reset=False)
         self._check_columns(frame)
-        types = {
-            name: ColumnType(kind, self.forms_.get(name)) for name, kind in self.columns_.items()
+        return {
+            entry["name"]: self._read(frame[entry["name"]], entry)
+            for entry in self.column_report_
+            if entry["dropped"] is None
         }
-        return {name: read_column(frame[name], found) for name, found in types.items()}
+
+    def _read(self, column, entry: Mapping[str, Any]) -> ColumnValues:
+        """Return the values of a column, whose entry in the report is given."""
+        found = ColumnType(self.columns_[column.name], self.forms_.get(column.name))
+        read = read_column(column, found)
+        share = entry["n_unparsed"] / self.n_samples_seen_
+        check_parsed(column, found, read, entry["unparsed"], share)
+        return read
 
     def inverse_transform(self, X: ArrayLike) -> Any:
         """Return a table that stands for rows of numbers, such as the centres of a model.
