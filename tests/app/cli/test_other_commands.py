@@ -295,3 +295,31 @@ def test_rows_without_a_label_are_left_out_and_told_of(customers, tmp_path):
     assert answer.code == 2
     assert answer.err.startswith("skauc: The table lacks the column 'age'")
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command", ["predict", "explain", "evaluate", "drift", "report", "compare"]
+)
+def test_every_command_says_what_is_wrong_with_the_rows(command, customers, tmp_path):
+    """A town that is not known, ages in months, and a column that is new."""
+    change = {"town": "Rome", "age": 12 * customers.frame["age"], "new": 1}
+    customers.frame.assign(**change)[500:].to_csv(tmp_path / "t.csv", index=False)
+    models = (customers.model,) * (2 if command == "compare" else 1)
+    output = ("-o", tmp_path / "r.html") if command == "report" else ()
+    answer = run(command, *models, tmp_path / "t.csv", *output)
+    _check_messages(answer)
+
+
+def test_fit_says_what_is_wrong_with_the_rows_of_a_test_table(customers, tmp_path):
+    change = {"town": "Rome", "age": 12 * customers.frame["age"], "new": 1}
+    customers.frame.assign(**change)[500:].to_csv(tmp_path / "t.csv", index=False)
+    quick = ("--effort", "quick", "--n-basis", 2, "--jobs", 1, "-o", tmp_path / "m.skauc")
+    words = ("fit", customers.train, "--target", "churned", "--test", tmp_path / "t.csv", *quick)
+    _check_messages(run(*words, "--report", tmp_path / "r.html"))
+
+
+def _check_messages(answer):
+    assert answer.code == 0, answer.err
+    assert "Note: the model was fitted without the column 'new'; it is ignored.\n" in answer.err
+    assert answer.err.count("warning: Column 'town': no value is known from training") == 1
+    assert answer.err.count("warning: Column 'age': ") == 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skauc.app.cli.errors import warn
 from skauc.app.cli.files import check_outputs, file_to_write, messages_beside
 from skauc.app.cli.models import open_file
 from skauc.app.cli.options import AsJson, Force, Format, KnownTarget, ModelPath, Weights
@@ -50,7 +51,7 @@ def compare(
     inputs = (model_a, model_b, table)
     check_outputs(output, inputs=inputs, force=force, json=json, is_binary=False)
     from skauc.app.tables import is_same_label
-    from skauc.app.workflow import RowScorer, compare_models
+    from skauc.app.workflow import InputCheck, RowScorer, compare_models
 
     opened = [open_file(path) for path in (model_a, model_b)]
     targets = [each.facts.target for each in opened]
@@ -67,11 +68,15 @@ def compare(
         )
     with watch("Scoring"):
         rows = [each.read_labelled(table, format, target, weights) for each in opened]
-        scored = [
-            RowScorer(each.model)(each.rows(part.X))
-            for each, part in zip(opened, rows, strict=True)
-        ]
+        parts = [each.rows(part.X) for each, part in zip(opened, rows, strict=True)]
+        scored = [RowScorer(each.model)(part) for each, part in zip(opened, parts, strict=True)]
         comparison = compare_models(scored[0], scored[1], rows[0].y, rows[0].weights)
+        checks = [InputCheck(each.model) for each in opened]
+        for check, X, found in zip(checks, parts, scored, strict=True):
+            check.add(X, found.scores)
+    messages = [message for check in checks for message in check.messages()]
+    for message in dict.fromkeys(messages):
+        warn(message)
     names = (model_a.name, model_b.name)
     if output is not None:
         with file_to_write(output) as path:

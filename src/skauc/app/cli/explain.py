@@ -20,6 +20,7 @@ from skauc.app.cli.text import without_formula
 from skauc.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
+    from skauc.app.workflow import InputCheck
     from skauc.explain import Explanation
 
 EXPLAINED_ROWS = 10_000
@@ -73,24 +74,28 @@ def explain(
     inputs, is_piped = (model, table, background), is_standard_output(output)
     check_outputs(output, inputs=inputs, force=force, json=json and not is_piped)
     opened = open_file(model)
+    from skauc.app.workflow import InputCheck
+
     is_page = output.suffix == ".html"
     top = PAGE_ROWS if is_page and rows is None and top is None else top
-    pieces = _Pieces(opened, rows, top, _read_background(opened, background))
+    check = InputCheck(opened.model)
+    pieces = _Pieces(opened, check, rows, top, _read_background(opened, background))
     if is_page:
         _write_explanations(pieces, table, format, output)
     elif json and is_piped:
         found = pieces.read(table, format)
         print_json({"rows": [row for piece in found for row in piece.as_dicts()]})
-        return
     else:
         with file_to_write(output) as path:
             _write_table(path, pieces.read(table, format))
+    for message in check.messages():
+        warn(message)
     if pieces.n_sampled:
         warn(
             "The values are estimated from random orders of the columns, because the model has no "
             "product form. Their standard errors are in the output."
         )
-    if json:
+    if json and not is_piped:
         print_json({"output": str(output), "rows": pieces.n_explained})
     elif not is_piped:
         say(f"Wrote {format_rows(pieces.n_explained)} to {output}.")
@@ -131,6 +136,7 @@ class _Pieces:
     """Reads and explains a table piece by piece."""
 
     opened: OpenedFile
+    check: InputCheck
     rows: str | None
     top: int | None
     background: object
@@ -150,6 +156,7 @@ class _Pieces:
         for frame in iterate_table(table, EXPLAINED_ROWS, format=format, kinds=kinds):
             if start == 0:
                 self.opened.note_unused(frame)
+            self.check.add(self.opened.rows(frame))
             chosen = rows_within(ranges, start, len(frame))
             if len(chosen):
                 yield self._explain(frame.iloc[chosen], (chosen + start).tolist())
@@ -165,7 +172,9 @@ class _Pieces:
 
         frame = read_table(table, format=format, kinds=self.opened.kinds)
         self.opened.note_unused(frame)
-        scores = RowScorer(self.opened.model)(self.opened.rows(frame)).scores
+        X = self.opened.rows(frame)
+        scores = RowScorer(self.opened.model)(X).scores
+        self.check.add(X, scores)
         numbers = np.argsort(-scores, kind="stable")[: self.top]
         yield self._explain(frame.iloc[numbers], numbers.tolist())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skauc.app.cli.errors import Interrupted, naming
+from skauc.app.cli.errors import Interrupted, naming, warn
 from skauc.app.cli.files import check_outputs, file_to_write, is_standard_output, messages_beside
 from skauc.app.cli.fit_output import announce, print_columns, print_result
 from skauc.app.cli.fit_tables import FitTables
@@ -196,6 +196,8 @@ def fit(
     seconds = round(time.perf_counter() - started, 1)
     summary |= {"table": table, "test_table": test, "seconds": seconds, "seed": seed}
     _save(trained, output, summary | {"memory": _memory(trained, parts)}, force)
+    if test is not None:
+        _warn_of_test_rows(trained, parts)
     if report is not None:
         _write_report(report, trained, parts, facts, force, output)
     written = {"model": str(output), "report": None if report is None else str(report)}
@@ -255,6 +257,17 @@ def _tested(trained: Trained, parts: TableParts) -> tuple[Trained, Evaluation | 
     except KeyboardInterrupt:
         return replace(trained, is_interrupted=True), None
     return replace(trained, notes=(*trained.notes, *notes)), evaluation
+
+
+def _warn_of_test_rows(trained: Trained, parts: TableParts) -> None:
+    """Print what is remarkable about the rows of another table."""
+    from skauc.app.workflow import InputCheck
+
+    assert parts.test is not None
+    check = InputCheck(trained.model)
+    check.add(parts.test.X)
+    for message in check.messages():
+        warn(message)
 
 
 def _figures(parts: TableParts, trained: Trained, evaluation: Evaluation | None) -> dict:

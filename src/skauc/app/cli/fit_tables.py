@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skauc.app.cli.errors import naming
-from skauc.app.cli.models import read_numbered
+from skauc.app.cli.models import note_ignored, read_numbered
 from skauc.app.cli.progress import watch
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ class FitTables:
             test = read_numbered(self.test, kinds=_reading_kinds(labelled.X))
             with naming(self.test):
                 tested = facts.split(test, self.target, self.columns["weights"])
+            new = [name for name in tested.X.columns if name not in labelled.X.columns]
+            note_ignored(new)
+            tested = replace(tested, X=tested.X.drop(columns=new))
             group = self.columns["group"]
             notes = () if group is None else notes_on_shared_groups(frame, test, group)
             return TableParts(labelled, tested, notes)

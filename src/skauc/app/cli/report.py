@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from skauc.app.cli.errors import warn
 from skauc.app.cli.files import check_outputs, file_to_write, messages_beside
 from skauc.app.cli.models import open_file
 from skauc.app.cli.options import (
@@ -52,15 +53,19 @@ def report(
     inputs = (model, table, train)
     check_outputs(output, inputs=inputs, force=force, json=json, is_binary=False)
     opened = open_file(model)
+    from skauc.app.workflow import InputCheck
     from skauc.report import make_report
 
+    check = InputCheck(opened.model)
     with watch("Writing the report"), file_to_write(output) as path:
         test = opened.read_labelled(table, format, target, weights)
         rows = None if train is None else opened.read_labelled(train, None, target, None)
+        X = opened.rows(test.X)
+        check.add(X)
         make_report(
             path,
             opened.model,
-            opened.rows(test.X),
+            X,
             _labels_of(opened.model, test.y),
             X_train=None if rows is None else opened.rows(rows.X),
             y_train=None if rows is None else _labels_of(opened.model, rows.y),
@@ -72,6 +77,8 @@ def report(
             title=title,
             force=force,
         )
+    for message in check.messages():
+        warn(message)
     if json:
         print_json({"report": str(output), "rows": len(test.y), "positives": int(test.y.sum())})
         return

@@ -32,19 +32,19 @@ class InputCheck:
         self.rows = NewRows(step) if isinstance(step, TablePreprocessor) else None
         self.n_rows, self.lowest, self.highest = 0, np.inf, -np.inf
 
-    def add(self, X, scores: np.ndarray) -> None:
-        """Look at more rows and their scores.
+    def add(self, X, scores: np.ndarray | None = None) -> None:
+        """Look at more rows and, if they are known, their scores.
 
         Parameters
         ----------
         X : DataFrame or ndarray
             The rows, as the model takes them.
-        scores : ndarray of shape (n_samples,)
+        scores : ndarray of shape (n_samples,), default=None
             Their scores.
         """
         if self.rows is not None:
             self.rows.add(X)
-        if len(scores):
+        if scores is not None and len(scores):
             self.n_rows += len(scores)
             self.lowest = min(self.lowest, float(scores.min()))
             self.highest = max(self.highest, float(scores.max()))
