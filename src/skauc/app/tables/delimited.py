@@ -219,6 +219,11 @@ def _read_header(source: Source) -> _Header:
     except UnicodeDecodeError as error:
         raise _not_utf8(source, 1) from error
     except csv.Error as error:
+        if first and b"\r" in first[0].removesuffix(b"\r\n"):
+            raise InvalidDataError(
+                f"The lines of {source.name} end in carriage returns alone, as on old Macs. Save "
+                r"it with line feeds, for instance with: tr '\r' '\n'"
+            ) from error
         raise InvalidDataError(f"The header of {source.name} cannot be read: {error}.") from error
     if not first:
         raise InvalidDataError(f"{source.name} is empty. Pass a table with a header and rows.")

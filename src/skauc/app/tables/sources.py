@@ -18,6 +18,7 @@ from skauc.validation import check_choice
 STANDARD_INPUT = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
 _PARQUET_MAGIC = b"PAR1"
+_ZIP_MAGIC = b"PK\x03\x04"
 _FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -72,6 +73,8 @@ def find_source(path, format: str | None) -> Source:
     beginning = _beginning_of(path)
     if format is None:
         format = _format_of(path)
+    if format != "parquet":
+        _check_is_text(path, format, beginning)
     if beginning.startswith(_GZIP_MAGIC):
         return Source(str(path), format, lambda: _unzipped(path))
     return Source(str(path), format, lambda: open(path, "rb"))
@@ -107,6 +110,19 @@ def _beginning_of(path: Path) -> bytes:
     if not beginning:
         raise InvalidDataError(f"{path} is empty. Pass a table with a header and rows.")
     return beginning
+
+
+def _check_is_text(path: Path, format: str, beginning: bytes) -> None:
+    """Raise an error for files that programs write under the names of others."""
+    if beginning.startswith(_PARQUET_MAGIC):
+        raise InvalidDataError(
+            f"{path} is a parquet file, and no {format} file. Set `format` to parquet."
+        )
+    if beginning.startswith(_ZIP_MAGIC):
+        raise InvalidDataError(
+            f"{path} is a spreadsheet or a zip archive, and no {format} file. Save the table as "
+            "csv."
+        )
 
 
 def _format_of(path: Path) -> str:
