@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from skauc.app.tables import iterate_with_text
+from skauc.app.tables import iterate_with_text, read_table
 from skauc.exceptions import InvalidParameterError
 
 IDS = ["001", "0123456789012345678", "0123456789012345679", "1e5", "NA", "007.50"]
@@ -93,6 +93,16 @@ def test_cells_of_arff(tmp_path, name):
     assert kept["an age"].tolist() == ["31.50", "", "7"]
     assert kept["c"].tolist() == ["a", "b", "a"]
     np.testing.assert_array_equal(frame["an age"], [31.5, np.nan, 7.0])
+
+
+def test_dates_of_arff(tmp_path):
+    head = """@RELATION t\n@ATTRIBUTE 'first day' date "yyyy-MM-dd HH:mm"\n@ATTRIBUTE b DATE\n"""
+    rows = "@DATA\n'2024-05-01 08:30',2024-05-02\n?,2024-05-03\n"
+    path = write(tmp_path / "t.arff", (head + rows).encode())
+    frame, text = next(iterate_with_text(path, ["b"]))
+    assert frame["first day"].tolist() == ["2024-05-01 08:30", None]
+    assert text["b"].tolist() == frame["b"].tolist() == ["2024-05-02", "2024-05-03"]
+    pd.testing.assert_frame_equal(read_table(path), frame)
 
 
 def test_cells_of_sparse_arff(tmp_path):

@@ -21,7 +21,8 @@ LIBSVM_TARGET = "target"
 MOST_LIBSVM_FEATURES = 10_000
 _ARFF_NUMBERS = ("NUMERIC", "REAL", "INTEGER")
 _ARFF_ATTRIBUTE = re.compile(
-    r"""(\s*@attribute\s+)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s]+)\s+(\w+)\s*$""", re.IGNORECASE
+    r"""(\s*@attribute\s+)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s]+)\s+(\w+)\b""",
+    re.IGNORECASE,
 )
 
 
@@ -61,7 +62,8 @@ def _open_parquet(source: Source):
 def read_arff(source: Source):
     """Return the whole table, dense or sparse, as a frame."""
     with _open_arff(source) as text:
-        return _arff_frame(*_parse_arff(text.read()))
+        _, lines = _declared_as_text(text, ())
+        return _arff_frame(*_parse_arff("".join(lines)))
 
 
 def _parse_arff(content) -> tuple[list, list[tuple]]:
@@ -124,15 +126,20 @@ def iterate_arff(source: Source, chunk_rows: int, verbatim: Collection[str]) -> 
 
 
 def _declared_as_text(text, verbatim: Collection[str]) -> tuple[set[str], Iterator[str]]:
-    """Return the numeric columns among the verbatim ones, and the lines with them as strings."""
+    """Return the numeric columns among the verbatim ones, and the lines with them as strings.
+
+    Dates, which liac-arff does not know, are strings as well.
+    """
     numeric: set[str] = set()
     head = []
     for line in text:
         match = _ARFF_ATTRIBUTE.match(line)
-        if match is not None and match[3].upper() in _ARFF_NUMBERS:
+        kind = "" if match is None else match[3].upper()
+        if match is not None and kind in (*_ARFF_NUMBERS, "DATE"):
             name = re.sub(r"\\(.)", r"\1", match[2].strip("'\""))
-            if name in verbatim:
+            if kind != "DATE" and name in verbatim:
                 numeric.add(name)
+            if kind == "DATE" or name in verbatim:
                 line = f"{match[1]}{match[2]} STRING\n"
         head.append(line)
         if line.strip().lower() == "@data":
