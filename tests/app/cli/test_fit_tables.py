@@ -1,6 +1,7 @@
 """The two tables of ``skauc fit``."""
 
 import pandas as pd
+import pytest
 from program import run
 
 from skauc import inspect_model
@@ -35,3 +36,22 @@ def test_groups_in_both_tables_are_counted(customers, tmp_path):
     answer = run("fit", tmp_path / "t.csv", *QUICK, *words)
     assert "Note: 50 of 200 groups of the test rows are also groups" in answer.err
     assert "by the column 'client'" in answer.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--numeric", "churned"),
+        ("--category", "town", "--drop", "town"),
+        ("--numeric", "age", "--weights", "age"),
+        ("--category", "shop", "--group", "shop"),
+    ],
+    ids=" ".join,
+)
+def test_the_kind_of_a_column_that_is_no_feature(words, customers, tmp_path):
+    answer = run("fit", customers.train, *QUICK, *words, "-o", tmp_path / "m.skauc")
+    assert answer.code == 2
+    assert answer.err == (
+        f"skauc: {words[0]} names the column {words[1]!r}, which another option makes the target, "
+        f"the weights or the groups, or drops. Remove it from {words[0]}.\n"
+    )

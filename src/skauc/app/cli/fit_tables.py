@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from skauc.app.cli.errors import naming
 from skauc.app.cli.models import note_ignored, read_numbered
 from skauc.app.cli.progress import watch
+from skauc.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from skauc.app.workflow import TableParts
@@ -47,6 +48,7 @@ class FitTables:
             split_off_test,
         )
 
+        self._check_kinds()
         with watch("Reading"):
             frame = read_numbered(self.table, format=self.format, kinds=self._known_kinds)
             labelled = split_target(
@@ -72,6 +74,16 @@ class FitTables:
             group = self.columns["group"]
             notes = () if group is None else notes_on_shared_groups(frame, test, group)
             return TableParts(labelled, tested, notes)
+
+    def _check_kinds(self) -> None:
+        """Raise an error for the kind of a column that is no feature."""
+        for kind, names in self.kinds.items():
+            for name in names:
+                if name in (self.target, *self.left_out):
+                    raise InvalidParameterError(
+                        f"--{kind} names the column {name!r}, which another option makes the "
+                        f"target, the weights or the groups, or drops. Remove it from --{kind}."
+                    )
 
     @property
     def _known_kinds(self) -> dict[str, str]:
