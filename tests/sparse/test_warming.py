@@ -38,7 +38,7 @@ for n_rows, dtype, options in (
     model = skauc.SparseKernelAUC(5, random_state=0, **options).fit(X, X[:, 0] > 1)
     model.decision_function(X)
 model.shapley_values(X[:3])
-X = random.normal(size=(600, 4))
+X = random.normal(size=(1_100, 4))  # enough to screen the features
 search = skauc.SparseKernelAUCCV(effort="quick", n_basis=8, random_state=0)
 search.fit(X, X[:, 0] * X[:, 1] > 0).predict_proba(X)
 print(len(before), sorted(f"{module}.{name}" for module, name, _ in compiled() - before))
