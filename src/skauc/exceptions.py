@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+# Packages whose lines are not those of a user.
+_PACKAGES = ("skauc", "sklearn")
 
 
 class InvalidParameterError(ValueError):
@@ -62,6 +68,15 @@ KERNEL_OVERFLOW = (
     "The kernel's values, or the objective, overflow. Scale the features, for instance with "
     "sklearn.preprocessing.StandardScaler, or lower `C`, `gamma`, `degree` or the weights."
 )
+
+
+def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user that called this package, directly or through scikit-learn."""
+    level = 1
+    for number, (frame, _) in enumerate(traceback.walk_stack(sys._getframe()), 1):
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _PACKAGES:
+            level = number
+    warnings.warn(message, category, stacklevel=level + 1)
 
 
 @contextmanager

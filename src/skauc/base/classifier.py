@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skauc.base.doc_links import DocLinkMixin
 from skauc.engines import cluster_engine, is_on_cluster
 from skauc.engines.expansion import Scorer
-from skauc.exceptions import ConstantScoresWarning, FitInterruptedError
+from skauc.exceptions import ConstantScoresWarning, FitInterruptedError, warn_user
 from skauc.kernels import RBF, Laplacian, Rows, same_format
 from skauc.metrics import auc
 from skauc.model import Model
@@ -235,14 +234,13 @@ def _warn_if_far_from_centres(
     with np.errstate(over="ignore"):
         column = int(np.argmax(np.maximum(lows - centre_highs, centre_lows - highs)))
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
-    warnings.warn(
+    warn_user(
         f"{finding}: each of them is far from every centre of the model. Column "
         f"{names[column]!r} is between {lows[column]:.4g} and {highs[column]:.4g} in these rows, "
         f"and between {centre_lows[column]:.4g} and {centre_highs[column]:.4g} in the centres. "
         "Scale the rows like the training rows: put the scaler and the model into one "
         "pipeline. If they are scaled alike, lower `gamma`.",
         ConstantScoresWarning,
-        stacklevel=3,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,12 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from skauc.compiling import compiled
-from skauc.exceptions import InvalidDataError, InvalidParameterError, PositiveLabelWarning
+from skauc.exceptions import (
+    InvalidDataError,
+    InvalidParameterError,
+    PositiveLabelWarning,
+    warn_user,
+)
 from skauc.support import cached_property, quiet_overflow
 from skauc.validation import (
     check_class_weights,
@@ -176,12 +180,11 @@ def warn_of_rare_negatives(classes: np.ndarray, counts: np.ndarray) -> None:
     """
     negative, positive = classes.tolist()
     if isinstance(negative, str) and counts[0] < RARE_SHARE * counts.sum():
-        warnings.warn(
+        warn_user(
             f"{positive!r} is the positive class, which ranks high, because it sorts after "
             f"{negative!r}. But {negative!r} is much rarer: {counts[0]} of {counts.sum()} rows. "
             f"Pass y == {negative!r} as labels to rank {negative!r} high.",
             PositiveLabelWarning,
-            stacklevel=4,
         )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from skauc.exceptions import UnscaledFeaturesWarning
+from skauc.exceptions import UnscaledFeaturesWarning, warn_user
 from skauc.support import quiet_overflow
 
 # Ratio of the largest to the smallest standard deviation above which features need scaling.
@@ -41,14 +40,13 @@ def warn_if_unscaled(
     if spread[largest] / MOST_UNEVEN <= spread[smallest]:
         return
     names = [f"x{number}" for number in range(len(spread))] if names is None else names
-    warnings.warn(
+    warn_user(
         "The standard deviations of the features differ by more than a factor of "
         f"{MOST_UNEVEN:,.0f}: {spread[largest]:.3g} for {str(names[largest])!r} and "
         f"{spread[smallest]:.3g} for {str(names[smallest])!r}. The kernel hardly sees the features "
         "with small values. Put sklearn.preprocessing.StandardScaler before the estimator in a "
         "pipeline, or use scaling='normal' where the estimator has that parameter.",
         UnscaledFeaturesWarning,
-        stacklevel=4,
     )
 
 
@@ -85,12 +83,11 @@ def warn_if_far_from_zero(
         distance, width = np.linalg.norm(mean), np.linalg.norm(spread)
         if not width > 0 or not distance / width > limit:
             return
-    warnings.warn(
+    warn_user(
         f"The rows are far from zero: the norm of their mean is {distance:.3g}, their standard "
         f"deviation is {width:.3g}. {products} the digits that tell such rows apart, and the model "
         "may rank poorly. Subtract the means of the features, "
         "for instance with sklearn.preprocessing.StandardScaler, or pass dense rows if they are "
         "sparse.",
         UnscaledFeaturesWarning,
-        stacklevel=4,
     )

@@ -22,7 +22,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.model_selection._search import BaseSearchCV
 
 from skauc.archive import ArchiveError, brief_error, is_integer, require
-from skauc.exceptions import MissingPackageError
+from skauc.exceptions import MissingPackageError, warn_user
 from skauc.persistence.estimators import RESET, is_own, is_own_step
 from skauc.persistence.probe import check_scores
 from skauc.persistence.shell_audit import TRUSTED, audit_shell
@@ -155,13 +155,12 @@ def _warn_of_versions(messages: Iterable[Any]) -> None:
     found = [each for each in messages if isinstance(each, InconsistentVersionWarning)]
     if found:
         names = sorted({each.estimator_name for each in found})
-        warnings.warn(
+        warn_user(
             InconsistentVersionWarning(
                 estimator_name=", ".join(names),
                 current_sklearn_version=sklearn.__version__,
                 original_sklearn_version=found[0].original_sklearn_version,
             ),
-            stacklevel=2,
         )
 
 

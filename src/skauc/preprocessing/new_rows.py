@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from skauc.exceptions import UnknownLevelsWarning
+from skauc.exceptions import UnknownLevelsWarning, warn_user
 from skauc.preprocessing.column_statistics import codes_of
 from skauc.preprocessing.frames import as_frame
 from skauc.preprocessing.kinds import UNLIKELY, ColumnValues
@@ -119,7 +118,7 @@ def warn_of_unknown_levels(parts: Iterable[TablePart], table: Mapping[str, Colum
             if column.n_known == 0:
                 column.add(values[_FIRST:], missing[_FIRST:])
             if column.is_unknown and column.n_values >= _ENOUGH:
-                warnings.warn(f"Column {name!r}: {column.unknown}", UnknownLevelsWarning, 4)
+                warn_user(f"Column {name!r}: {column.unknown}", UnknownLevelsWarning)
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +18,7 @@ from skauc.base import (
     support_attributes,
 )
 from skauc.data.training import WeightedRows, check_training
-from skauc.exceptions import InvalidParameterError
+from skauc.exceptions import InvalidParameterError, warn_user
 from skauc.kernels import Linear, Rows
 from skauc.losses.focus import make_focus
 from skauc.metrics.area import best_threshold
@@ -328,11 +327,9 @@ class KernelRankSVM(FullKernelClassifier):
 
 def _warn_of_skipped(queries: Queries) -> None:
     if queries.n_skipped:
-        warnings.warn(
+        warn_user(
             f"{queries.n_skipped} of {queries.n_all} queries have one grade only and are skipped: "
             "they have no pairs to rank. Leave them out to avoid this warning.",
-            UserWarning,
-            stacklevel=3,
         )
 
 

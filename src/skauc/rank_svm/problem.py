@@ -13,7 +13,6 @@ K + C_pair K H K, it would take two, and the condition number would be worse by 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from itertools import islice
 
@@ -22,7 +21,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skauc.engines.gram_matrix import GramMatrix
-from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError, warn_user
 from skauc.kernels import Kernel, Linear, Rows
 from skauc.losses.focus import WHOLE, Focus
 from skauc.losses.graded_pairs import PairLoss, Preferences
@@ -131,14 +130,13 @@ def solve(problem: RankingProblem, *, tol: float, max_iter: int) -> RankingSolut
                 return RankingSolution(polished, point, n_iter)
     polished = problem.polish(point)
     if n_iter == max_iter:
-        warnings.warn(
+        warn_user(
             f"The trust-region method did not converge in max_iter={max_iter} iterations: the "
             f"gradient is {length / first:.1e} times its first length (tol={tol:g}), and polishing "
             f"changes the objective by a factor of 1 + "
             f"{polished.value / point.value - 1:.0e} (at most 1 + {POLISHING_LOSS:g} is "
             "accepted). Raise `max_iter`, lower `C`, or scale the features.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return RankingSolution(polished if _is_harmless(polished, point) else point, point, n_iter)
 

@@ -22,7 +22,6 @@ Values in this module are divided by C, so they are in units of the risk.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -32,7 +31,7 @@ from scipy.linalg import eigh
 from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
-from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError, warn_user
 
 if TYPE_CHECKING:
     from skauc.losses.roc_area import Cut  # which loads numba
@@ -118,12 +117,11 @@ def minimise_by_planes(
             return solution
         planes.drop_idle(mix)
         planes.add(cut)
-    warnings.warn(
+    warn_user(
         f"The cutting plane method did not converge in max_iter={max_iter} rounds: the mean hinge "
         f"may be {least - bound:.1e} too large (tol={tol:g}). Raise `max_iter` or `tol`, lower "
         "`C`, or scale the features.",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return solution
 

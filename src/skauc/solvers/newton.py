@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ from numpy.linalg import LinAlgError
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError
+from skauc.exceptions import KERNEL_OVERFLOW, InvalidDataError, warn_user
 from skauc.solvers.parabola import parabola_minimum
 from skauc.solvers.triangular import cholesky_factor, solve_factored
 from skauc.validation import check_choice
@@ -151,13 +150,12 @@ def minimise(
         if length == 0 or (is_small and (length == 1 or was_small)):
             return Minimum(point, n_iter)
         was_small = is_small
-    warnings.warn(
+    warn_user(
         f"Newton's method did not converge in max_iter={max_iter} iterations on a basis of "
         f"{len(point.weights)}: the last step promised a relative decrease of "
         f"{promised / point.value:.1e}, tol={tol:g}. Raise `max_iter`, lower `C`, or scale the "
         "features.",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return Minimum(point, max_iter)
 

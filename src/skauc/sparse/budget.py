@@ -8,11 +8,10 @@ does not depend on the machine, so that the result does not either.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 from skauc.data.training import TrainingData
-from skauc.exceptions import InvalidDataError, SkippedSettingsWarning
+from skauc.exceptions import InvalidDataError, SkippedSettingsWarning, warn_user
 from skauc.sparse.linear_term import MOST_LINEAR
 from skauc.sparse.parameters import Parameters
 from skauc.sparse.settings import SearchGrid, Setting
@@ -85,12 +84,11 @@ def affordable(
         return grid
     reason = max(costs.values(), key=lambda cost: cost.n_operations)
     settings = settings or _simpler(grid.settings, base, shape, keeps_linear=keeps_linear)
-    warnings.warn(
+    warn_user(
         f"The search leaves out {_left_out(grid.settings, settings)} (about {reason} per fit), for "
         f"{shape[0]:,} rows with {shape[1]:,} features. {_BUDGET} Reduce the number of features to "
         "try more, for instance with sklearn.decomposition.TruncatedSVD.",
         SkippedSettingsWarning,
-        stacklevel=4,
     )
     return replace(grid, settings=settings)
 

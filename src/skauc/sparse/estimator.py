@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from skauc.base import fitting, with_callbacks
 from skauc.data.training import TrainingData
 from skauc.data.unit_warnings import warn_if_far_from_zero, warn_if_unscaled
 from skauc.engines import ENGINES, make_engine, read_training
-from skauc.exceptions import FewCentresWarning, FitInterruptedError
+from skauc.exceptions import FewCentresWarning, FitInterruptedError, warn_user
 from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
 from skauc.sparse.parameters import Parameters
 from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
@@ -362,13 +361,12 @@ class SparseKernelAUC(PathClassifier):
     def _warn_if_few_centres(self, n_found: int, rows: TrainingData) -> None:
         """Warn if there are rows enough for the centres, and they depend on each other."""
         if n_found < self.n_basis <= rows.n_rows:
-            warnings.warn(
+            warn_user(
                 f"The basis has {n_found} centres, and `n_basis` is {self.n_basis}: to the kernel, "
                 "every other row is a combination of these. Rows are repeated, or gamma is too "
                 f"small for them. Use n_basis={n_found}, or a larger `gamma` (with a number, also "
                 "give `scaling`).",
                 FewCentresWarning,
-                stacklevel=4,
             )
 
     def _checkpoint(self, parameters: Parameters, rows: TrainingData) -> Keeper:

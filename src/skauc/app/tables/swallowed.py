@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from collections.abc import Sequence
 
 from skauc.app.tables.sources import Source
+from skauc.exceptions import warn_user
 
 # With two columns, text of several lines with a comma in each is usual.
 _LEAST_LINES = {2: 3}
@@ -48,9 +48,8 @@ def _warn(source: Source, delimiter: str, width: int, name: str) -> None:
     rows = (
         "a line that looks like a row" if n_rows == 1 else f"{n_rows:,} lines that look like rows"
     )
-    warnings.warn(
+    warn_user(
         f"The row in line {begins} of {source.name} has a value of {name!r} in quotes that are "
         f"closed in line {reader.line_num}. It holds {rows}. If it should not, close the quotes "
         "earlier.",
-        stacklevel=4,
     )

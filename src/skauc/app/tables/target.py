@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skauc.app.tables.labels import find_label
-from skauc.exceptions import InvalidDataError, InvalidParameterError
+from skauc.exceptions import InvalidDataError, InvalidParameterError, warn_user
 from skauc.preprocessing.kinds import find_type, read_column
 from skauc.preprocessing.names import check_column_name, listed, row_number
 from skauc.validation import shortened
@@ -200,11 +199,10 @@ def _with_known_target(frame, target: str, advice: str):
         )
     if not missing.any():
         return frame
-    warnings.warn(
+    warn_user(
         f"The target {target!r} is missing in {np.count_nonzero(missing):,} of {len(frame):,} "
         f"rows, first in row {int(np.argmax(missing)) + 1}, counted from 1. These rows are left "
         "out.",
-        stacklevel=3,
     )
     known = frame[~missing]
     labels = known[target]

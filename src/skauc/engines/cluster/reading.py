@@ -19,7 +19,7 @@ from skauc.data.training import TrainingData, check_training, warn_of_rare_negat
 from skauc.engines.cluster.data import ClusterData
 from skauc.engines.cluster.partitions import ATTACHED, check_columns, matching_partitions
 from skauc.engines.cluster.pool import Pool, find_pool
-from skauc.exceptions import InvalidDataError
+from skauc.exceptions import InvalidDataError, warn_user
 from skauc.validation import (
     FLOAT_DTYPES,
     check_each_class_counts,
@@ -216,11 +216,10 @@ def _join(
 def _spread(pool: Pool, estimator, X, y, sample_weight) -> ClusterData:
     """Send data in the memory of the client to the workers, and warn about it."""
     data = check_training(estimator, X, y, sample_weight)
-    warnings.warn(
+    warn_user(
         f"engine='cluster' got {format_bytes(sizeof(data.X))} in the client's memory and sends "
         "them to the workers. Let the workers read the data, for example with "
         "dask.dataframe.read_parquet, or use engine='cpu'.",
-        stacklevel=5,
     )
     n_blocks = min(data.n_rows, BLOCKS_PER_THREAD * sum(pool.client.nthreads().values()))
     ends = np.linspace(0, data.n_rows, n_blocks + 1).astype(int).tolist()
