@@ -17,7 +17,7 @@ from skauc.sparse.checkpoint import Checkpoint, check_checkpoint
 from skauc.sparse.parameters import Parameters
 from skauc.sparse.path import NO_CHECKPOINT, Keeper, fit_path
 from skauc.sparse.path_classifier import PathClassifier
-from skauc.sparse.plan import make_plan
+from skauc.sparse.plan import Plan, make_plan
 from skauc.sparse.progress import FitLog
 from skauc.sparse.state import Path
 from skauc.validation import check_choice, check_n_jobs, check_verbose
@@ -326,15 +326,7 @@ class SparseKernelAUC(PathClassifier):
             rows = read_training(self.engine, self, X, y, sample_weight).counted()
             parameters = parameters.for_rows(rows)
             plan, mapped = make_plan(parameters, rows, n_jobs=self.n_jobs)
-            if parameters.scaling is None and not rows.is_sparse:
-                warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
-            warn_if_far_from_zero(
-                self.kernel,
-                plan.mean,
-                plan.spread,
-                is_sparse=rows.is_sparse,
-                has_linear_term=plan.linear is not None,
-            )
+            self._warn_if_unscaled(plan, rows)
             self.classes_, self.feature_spread_ = rows.classes, plan.spread
             self.background_ = summarise(rows, getattr(plan.feature_map, "by_feature", None))
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
@@ -357,6 +349,18 @@ class SparseKernelAUC(PathClassifier):
             if path.is_exhausted and self.kernel in ("rbf", "laplacian"):
                 self._warn_if_few_centres(max(path.models), rows)
         return self
+
+    def _warn_if_unscaled(self, plan: Plan, rows: TrainingData) -> None:
+        """Warn about features of very different spreads, and about rows that are far from zero."""
+        if plan.parameters.scaling is None and not rows.is_sparse:
+            warn_if_unscaled(plan.mean, plan.spread, getattr(self, "feature_names_in_", None))
+        warn_if_far_from_zero(
+            self.kernel,
+            plan.mean,
+            plan.spread,
+            is_sparse=rows.is_sparse,
+            has_linear_term=plan.linear is not None,
+        )
 
     def _warn_if_few_centres(self, n_found: int, rows: TrainingData) -> None:
         """Warn if there are rows enough for the centres, and they depend on each other."""

@@ -317,41 +317,12 @@ class SparseKernelAUCCV(PathClassifier):
         check_search(self)
         with fitting(self):
             rows = read_training(self.engine, self, X, y, sample_weight)
-            base = base.for_rows(rows)
-            seed = _as_seed(self.random_state)
-            counts = class_counts(rows)
-            effort = EFFORTS[self.effort]
-            groups = check_groups(groups, rows.n_rows)
-            n_repeats = effort.n_repeats(sum(counts))
-            folds = make_folds(rows, self.cv, groups, effort.n_folds, n_repeats, seed)
-            rows = rows.counted()
-            grid = search_grid(self, base, rows)
-            self._warn_if_unscaled(grid, rows)
-            usual, n_tests = grid.for_comparison().settings[0], tests_per_row(folds)
             log = SearchLog(self)
-            search = Search(
-                base=base,
-                rows=rows,
-                folds=folds,
-                comparison=FoldComparison(usual, len(folds), n_tests, is_few(counts)),
-                seed=seed,
-                n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
-                n_kept=effort.n_kept,
-                metric=make_metric(self.scoring, base),
-                near=partial(grid.around, n_near=N_NEAR),
-                watch=log.record,
-                expect=log.expect,
-                deadline=time.monotonic() + (self.time_limit or np.inf),
-            )
+            search, grid = self._make_search(base.for_rows(rows), rows, groups, log)
             report = partial(self._start_reporting, X=X, y=y, sample_weight=sample_weight)
             log.begin(expected_jobs(search, grid), report)
             try:
-                scores = try_all_centres(search, grid, run_search(search, grid))
-                decision = make_decision(search.comparison, scores, self.size)
-                chosen, average = decision.setting, None
-                if self.ensemble and self.size == "best" and are_here(rows):
-                    others, scores = try_shapes(search, grid, chosen, scores)
-                    average = average_of(search, chosen, others, scores)
+                decision, average = self._decide(search, grid)
             except KeyboardInterrupt as interrupt:
                 if log.scores.best_so_far() is None:
                     raise
@@ -360,7 +331,7 @@ class SparseKernelAUCCV(PathClassifier):
                 fits = self._last_fits(search, search.few_rows(), log, hurries=True)
                 path = self._refit(search, decision, None, fits)
                 raise FitInterruptedError(path) from interrupt
-            self._refit(search, decision, average, self._last_fits(search, rows, log))
+            self._refit(search, decision, average, self._last_fits(search, search.rows, log))
         return self
 
     @available_if(_has_probabilities)
@@ -425,6 +396,43 @@ class SparseKernelAUCCV(PathClassifier):
             smaller.__dict__.pop("calibrator_", None)
             smaller.ensemble_ = []
         return smaller
+
+    def _make_search(
+        self, base: Parameters, rows: TrainingData, groups: ArrayLike | None, log: SearchLog
+    ) -> tuple[Search, SearchGrid]:
+        """Return the search, and the grid that it tries."""
+        effort, counts = EFFORTS[self.effort], class_counts(rows)
+        seed = _as_seed(self.random_state)
+        groups, n_repeats = check_groups(groups, rows.n_rows), effort.n_repeats(sum(counts))
+        folds = make_folds(rows, self.cv, groups, effort.n_folds, n_repeats, seed)
+        rows = rows.counted()
+        grid = search_grid(self, base, rows)
+        self._warn_if_unscaled(grid, rows)
+        usual, n_tests = grid.for_comparison().settings[0], tests_per_row(folds)
+        search = Search(
+            base=base,
+            rows=rows,
+            folds=folds,
+            comparison=FoldComparison(usual, len(folds), n_tests, is_few(counts)),
+            seed=seed,
+            n_jobs=self.n_jobs if _gains_by_threads(rows) else 1,
+            n_kept=effort.n_kept,
+            metric=make_metric(self.scoring, base),
+            near=partial(grid.around, n_near=N_NEAR),
+            watch=log.record,
+            expect=log.expect,
+            deadline=time.monotonic() + (self.time_limit or np.inf),
+        )
+        return search, grid
+
+    def _decide(self, search: Search, grid: SearchGrid) -> tuple[Decision, Average | None]:
+        """Search; return the setting to use, and the average that takes its place, if any."""
+        scores = try_all_centres(search, grid, run_search(search, grid))
+        decision = make_decision(search.comparison, scores, self.size)
+        if not (self.ensemble and self.size == "best" and are_here(search.rows)):
+            return decision, None
+        others, scores = try_shapes(search, grid, decision.setting, scores)
+        return decision, average_of(search, decision.setting, others, scores)
 
     def _warn_if_unscaled(self, grid: SearchGrid, rows: TrainingData) -> None:
         """Warn about features of very different spreads, if no other scaling is tried."""
