@@ -9,7 +9,7 @@
 | `Finish` | fits the coefficients once more, to all rows including those held out             |
 | `TryCs`  | fits the coefficients once more for each of several Cs                            |
 
-`skauc.sparse.finishing` does the same for a smaller model that early stopping keeps.
+`skauc.sparse.finishing` has one more, for a smaller model that early stopping keeps.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Refine(Stage):
 
     def run(self, state: FitState, work: Workspace) -> FitState:
         """Return the refined state."""
-        start = as_refined(state.basis, state.weights)
+        start = _as_refined(state.basis, state.weights)
         loosely = replace(work.minimise, tol=max(work.plan.parameters.tol, DESCENT_TOL))
         before = work.path(state)
         found = refine(
@@ -182,7 +182,7 @@ class TryCs(Stage):
         return state
 
 
-def as_refined(basis: Basis, weights: np.ndarray) -> Refined:
+def _as_refined(basis: Basis, weights: np.ndarray) -> Refined:
     """Return a basis and its weights in the form that refinement starts from."""
     scales, centres = as_rbf(basis.kernels[0]).scales, basis.centres
     scales = np.ones(centres.shape[1]) if scales is None else scales
