@@ -1,4 +1,4 @@
-"""Run exported source: gcc, node, DuckDB and SQLite give scores for rows of a table."""
+"""Run exported models: gcc, node, DuckDB, SQLite and onnxruntime give scores for rows."""
 
 import json
 import re
@@ -8,6 +8,8 @@ import struct
 import subprocess
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 
 from skauc.export.names import identifiers
@@ -210,3 +212,16 @@ def _quoted(name):
 def one_select(script):
     """The SELECT of the first view of a script."""
     return re.split(r"CREATE VIEW \w+ AS\n", script)[1].rstrip().removesuffix(";")
+
+
+# -- ONNX -------------------------------------------------------------------------------------
+
+
+def run_onnx(graph, inputs):
+    """Check a graph, and return its outputs by name."""
+    onnx.checker.check_model(graph)
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, inputs), strict=True))

@@ -1,10 +1,9 @@
 """The output ``contributions`` of ONNX graphs against `shapley_values`."""
 
 import numpy as np
-import onnx
-import onnxruntime
 import pandas as pd
 import pytest
+from exported import run_onnx
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -15,15 +14,6 @@ from skauc.exceptions import InvalidDataError, InvalidParameterError
 from skauc.explain import shapley_values
 
 X, Y = make_classification(200, 6, class_sep=0.7, random_state=0)
-
-
-def run(graph, inputs):
-    onnx.checker.check_model(graph)
-    session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, inputs), strict=True))
 
 
 MODELS = {
@@ -41,7 +31,7 @@ MODELS = {
 def test_values_are_exact(name):
     model = make_pipeline(StandardScaler(), MODELS[name]).fit(X, Y)
     graph = to_onnx(model, precision="float64", contributions=X[7:8])
-    out = run(graph, {"X": np.vstack((X[:20], 50 * X[:1]))})
+    out = run_onnx(graph, {"X": np.vstack((X[:20], 50 * X[:1]))})
     expected = shapley_values(model, np.vstack((X[:20], 50 * X[:1])), X[7:8])
     np.testing.assert_allclose(out["contributions"], expected.values, rtol=0, atol=1e-10)
     facts = {each.key: each.value for each in graph.metadata_props}
@@ -63,7 +53,7 @@ def test_tables_have_one_value_per_column(shapes):
         "colour": frame[["colour"]].to_numpy().astype(object)[:9],
         "size": frame[["size"]].to_numpy()[:9],
     }
-    out = run(graph, inputs)
+    out = run_onnx(graph, inputs)
     facts = {each.key: each.value for each in graph.metadata_props}
     assert facts["columns"].split("\n") == ["colour", "size"]
     total = out["contributions"].sum(axis=1) + float(facts["base_value"])

@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 import onnx
-import onnxruntime
 import pandas as pd
 import pytest
 import skl2onnx
+from exported import run_onnx
 from messy import make_messy
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -49,15 +49,6 @@ WORDS = np.array(["no", "yes"])[Y]
 
 def small(n_basis=12, **parameters):
     return SparseKernelAUC(n_basis, random_state=0, **{"scaling": None, **parameters})
-
-
-def run(graph, inputs):
-    onnx.checker.check_model(graph)
-    session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, inputs), strict=True))
 
 
 def expected(model, rows):
@@ -117,7 +108,7 @@ def test_scores_and_labels_are_those_of_the_model(name):
     model = fitted(name)
     output, values = expected(model, X)
     for precision, atol in (("float32", 1e-5), ("float64", 1e-10)):
-        found = run(to_onnx(model, precision=precision), {"X": X.astype(precision)})
+        found = run_onnx(to_onnx(model, precision=precision), {"X": X.astype(precision)})
         assert list(found) == ["label", output]
         assert found[output].dtype == precision
         assert_allclose(found[output], values, atol=atol)
@@ -126,7 +117,7 @@ def test_scores_and_labels_are_those_of_the_model(name):
 
 def test_calibration_of_a_frozen_model():
     model = CalibratedClassifierCV(FrozenEstimator(fitted("rbf")), ensemble=False).fit(X, WORDS)
-    found = run(to_onnx(model, precision="float64"), {"X": X})
+    found = run_onnx(to_onnx(model, precision="float64"), {"X": X})
     assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-10)
     assert_array_equal(found["label"], model.predict(X))
 
@@ -138,7 +129,7 @@ def test_calibrations(method):
         model.fit(X, WORDS)
     except ValueError:
         pytest.skip(f"this scikit-learn has no method {method!r}")
-    found = run(to_onnx(model, precision="float64"), {"X": X})
+    found = run_onnx(to_onnx(model, precision="float64"), {"X": X})
     assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-10)
     assert_array_equal(found["label"], model.predict(X))
 
@@ -148,7 +139,7 @@ def test_calibrations(method):
 )
 def test_labels_of_every_kind(labels):
     model = small().fit(X, labels)
-    found = run(to_onnx(model), {"X": X.astype(np.float32)})["label"]
+    found = run_onnx(to_onnx(model), {"X": X.astype(np.float32)})["label"]
     assert_array_equal(found, model.predict(X))
 
 
@@ -156,10 +147,10 @@ def test_float32_is_the_default_and_far_from_zero_nothing_cancels():
     """|x|^2 - 2 x.z + |z|^2 in float32 would lose every digit here."""
     rows = (X + 1000.0).astype(np.float32)
     model = make_pipeline(StandardScaler(), small()).fit(rows.astype(np.float64), Y)
-    found = run(to_onnx(model), {"X": rows})["scores"]
+    found = run_onnx(to_onnx(model), {"X": rows})["scores"]
     assert_allclose(found[:, 0], model.decision_function(rows.astype(np.float64)), atol=1e-5)
     bare = small(gamma=0.1).fit(rows.astype(np.float64), Y)
-    found = run(to_onnx(bare), {"X": rows})["scores"]
+    found = run_onnx(to_onnx(bare), {"X": rows})["scores"]
     assert_allclose(found[:, 0], bare.decision_function(rows.astype(np.float64)), atol=1e-5)
 
 
@@ -168,14 +159,14 @@ def test_rows_whose_squares_overflow(shapes):
     model = small(shapes=shapes, refine=True, linear_term=True).fit(X, WORDS)
     signs = np.vstack((np.eye(X.shape[1]), -np.eye(X.shape[1]), np.ones(X.shape[1])))
     rows = np.vstack([X, *(size * signs for size in (1e10, 1e150, 1e155, 1e200, 1e300))])
-    found = run(to_onnx(model, precision="float64"), {"X": rows})
+    found = run_onnx(to_onnx(model, precision="float64"), {"X": rows})
     assert_allclose(found["scores"][:, 0], model.decision_function(rows), rtol=1e-9, atol=1e-9)
     assert_array_equal(found["label"], model.predict(rows))
 
 
 def test_sparse_centres():
     model = small().fit(sparse.csr_array(X), Y)
-    found = run(to_onnx(model, precision="float64"), {"X": X})["scores"]
+    found = run_onnx(to_onnx(model, precision="float64"), {"X": X})["scores"]
     assert_allclose(found[:, 0], model.decision_function(X), atol=1e-10)
 
 
@@ -192,7 +183,7 @@ def test_ranks_at_their_knots_between_and_beyond_them(precision):
     far = rng.choice([-3e38, -1.0, 0.0, 1e-38, 3e38], (50, rows.shape[1]))
     near = np.nextafter(knots, rng.choice([-np.inf, np.inf], knots.shape).astype(np.float32))
     new = np.vstack((rows, knots, between, far, near)).astype(precision)
-    found = run(to_onnx(model, precision=precision), {"X": new})["scores"][:, 0]
+    found = run_onnx(to_onnx(model, precision=precision), {"X": new})["scores"][:, 0]
     values = model.decision_function(new.astype(np.float64))
     assert_allclose(found, values, atol=1e-5 if precision == "float32" else 1e-12)
 
@@ -203,7 +194,7 @@ def test_ranks_of_denormal_and_of_huge_values():
     model = small(scaling="rank", linear_term=True).fit(rows, Y)
     knots = model.scaling_.by_feature.knots
     new = np.vstack((rows, knots, knots[1:] / 2 + knots[:-1] / 2, [[5e-324, -1.7e308, 0.0]]))
-    found = run(to_onnx(model, precision="float64"), {"X": new})["scores"][:, 0]
+    found = run_onnx(to_onnx(model, precision="float64"), {"X": new})["scores"][:, 0]
     assert_allclose(found, model.decision_function(new), atol=1e-10)
 
 
@@ -216,7 +207,7 @@ def test_a_graph_over_ranks_holds_nothing_larger_than_the_rows():
 
 def test_grades_have_scores_alone():
     model = KernelRankSVM().fit(X, np.arange(300) % 3, qid=np.zeros(300, dtype=int))
-    found = run(to_onnx(model, precision="float64"), {"X": X})
+    found = run_onnx(to_onnx(model, precision="float64"), {"X": X})
     assert list(found) == ["scores"]
     assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=1e-10)
 
@@ -239,7 +230,7 @@ def test_a_messy_table(calibrate):
     other.loc[::7, "name"] = None
     other.loc[1::7, "name"] = "MRS. jones-Müller,\nmr_smith"
     step = model.calibrated_classifiers_[0].estimator[0] if calibrate else model[0]
-    found = run(to_onnx(model), table_inputs(step, other))
+    found = run_onnx(to_onnx(model), table_inputs(step, other))
     _, values = expected(model, other)
     assert_allclose(list(found.values())[1], values, atol=1e-9)
     assert_array_equal(found["label"], model.predict(other))
@@ -254,7 +245,7 @@ def test_a_column_whose_odds_jump():
     frame = pd.DataFrame({"paid": paid})
     model = make_pipeline(TablePreprocessor(), small()).fit(frame, y)
     assert model[0].get_feature_names_out().tolist()[-1] == "paid_steps"
-    found = run(to_onnx(model), table_inputs(model[0], frame))
+    found = run_onnx(to_onnx(model), table_inputs(model[0], frame))
     assert_allclose(found["scores"][:, 0], model.decision_function(frame), atol=1e-9)
 
 
@@ -269,14 +260,14 @@ def test_a_frame_with_a_column_transformer_of_ones_own():
     model = make_pipeline(columns, small()).fit(frame, Y)
     inputs = {name: frame[[name]].to_numpy(dtype=np.float32) for name in "abcde"}
     inputs["town"] = frame[["town"]].to_numpy(dtype=object)
-    found = run(to_onnx(model, frame), inputs)["scores"]
+    found = run_onnx(to_onnx(model, frame), inputs)["scores"]
     assert_allclose(found[:, 0], model.decision_function(frame), atol=1e-5)
 
 
 def test_dates():
     seconds = 1.7e9 + 1e4 * np.arange(300.0)[:, None]
     model = make_pipeline(DateFeatures(), StandardScaler(), small()).fit(seconds, Y)
-    found = run(to_onnx(model, precision="float64"), {"X": seconds})["scores"]
+    found = run_onnx(to_onnx(model, precision="float64"), {"X": seconds})["scores"]
     assert_allclose(found[:, 0], model.decision_function(seconds), atol=1e-7)
 
 
@@ -286,7 +277,7 @@ def test_skl2onnx_itself_converts_pipelines_of_ones_own(name):
     model = fitted(name)
     rows = X.astype(np.float32)
     graph = skl2onnx.to_onnx(model, rows[:1], options={"zipmap": False}, target_opset=17)
-    label, columns = run(graph, {"X": rows}).values()
+    label, columns = run_onnx(graph, {"X": rows}).values()
     _, values = expected(model, X)
     assert_allclose(columns[:, -1], values[:, -1], atol=1e-5)
     assert_array_equal(label, model.predict(X))
@@ -347,7 +338,7 @@ def test_tables_that_cannot_be_converted():
 def test_wrappers_around_wrappers():
     inner = FixedThresholdClassifier(small(), threshold=0.3)
     outer = CalibratedClassifierCV(inner, ensemble=False, cv=2).fit(X, Y)
-    found = run(to_onnx(outer, precision="float64"), {"X": X})
+    found = run_onnx(to_onnx(outer, precision="float64"), {"X": X})
     assert_allclose(found["probabilities"], outer.predict_proba(X), atol=1e-9)
     assert_array_equal(found["label"], outer.predict(X))
     twice = CalibratedClassifierCV(FrozenEstimator(outer)).fit(X, Y)
