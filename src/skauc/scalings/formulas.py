@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,8 +26,27 @@ _LESS_SKEWED = 0.9
 _OFFSET_SHARE = 0.05
 
 
+class FormulaScaling(ABC):
+    """What maps by a formula share: a few numbers for each feature."""
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers of the maps, one per feature in each array."""
+        return dict(vars(self))
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the images of the rows, in the dtype of the rows."""
+        images = np.empty(X.shape, dtype=X.dtype)
+        self.write_images(X, images)
+        return images
+
+    @abstractmethod
+    def write_images(self, X: np.ndarray, images: np.ndarray) -> None:
+        """Write the images of the rows."""
+
+
 @dataclass(frozen=True, eq=False)
-class ClipScaling:
+class ClipScaling(FormulaScaling):
     """A smooth clip, u / sqrt(1 + (u / 3)^2) of u = (x - middle) / width.
 
     ``middle`` is the median and ``width`` the interquartile range. If half of the values are equal,
@@ -40,24 +61,7 @@ class ClipScaling:
     @classmethod
     def of(cls, data: TrainingData, n_jobs: int | None = None) -> ClipScaling:
         """Return the maps for weighted rows."""
-        X, weights = as_doubles(deciding_rows(data))
-
-        def find(first: int, stop: int) -> list:
-            return [_middle_and_width(column, weights) for column in X[:, first:stop].T]
-
-        maps = np.concatenate(map_features(find, X, n_jobs))
-        return cls(*np.ascontiguousarray(maps.T))
-
-    @property
-    def parts(self) -> dict[str, np.ndarray]:
-        """The numbers of the maps, one per feature in each array."""
-        return {"middle": self.middle, "width": self.width}
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the images of the rows, in the dtype of the rows."""
-        images = np.empty(X.shape, dtype=X.dtype)
-        self.write_images(X, images)
-        return images
+        return cls(*_find_by_feature(_middle_and_width, data, n_jobs))
 
     def write_images(self, X: np.ndarray, images: np.ndarray) -> None:
         """Write the images of the rows."""
@@ -78,7 +82,7 @@ class ClipScaling:
 
 
 @dataclass(frozen=True, eq=False)
-class LogScaling:
+class LogScaling(FormulaScaling):
     """Standardised features, after the logarithm of those that are positive and skewed.
 
     A feature with ``is_log`` becomes log(max(x, least) + offset), with its least training value.
@@ -96,31 +100,8 @@ class LogScaling:
     @classmethod
     def of(cls, data: TrainingData, n_jobs: int | None = None) -> LogScaling:
         """Return the maps for weighted rows."""
-        X, weights = as_doubles(deciding_rows(data))
-
-        def find(first: int, stop: int) -> list:
-            return [_logarithm(column, weights) for column in X[:, first:stop].T]
-
-        maps = np.concatenate(map_features(find, X, n_jobs))
-        is_log, *numbers = np.ascontiguousarray(maps.T)
+        is_log, *numbers = _find_by_feature(_logarithm, data, n_jobs)
         return cls(is_log > 0, *numbers)
-
-    @property
-    def parts(self) -> dict[str, np.ndarray]:
-        """The numbers of the maps, one per feature in each array."""
-        return {
-            "is_log": self.is_log,
-            "least": self.least,
-            "offset": self.offset,
-            "mean": self.mean,
-            "deviation": self.deviation,
-        }
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the images of the rows, in the dtype of the rows."""
-        images = np.empty(X.shape, dtype=X.dtype)
-        self.write_images(X, images)
-        return images
 
     def write_images(self, X: np.ndarray, images: np.ndarray) -> None:
         """Write the images of the rows."""
@@ -136,6 +117,20 @@ class LogScaling:
             powers = np.exp(np.where(self.is_log, values, 0.0)) - self.offset
         most = np.finfo(np.float64).max
         return np.where(self.is_log, np.clip(powers, self.least, most), values)
+
+
+def _find_by_feature(
+    find: Callable[[np.ndarray, np.ndarray], tuple[float, ...]],
+    data: TrainingData,
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Return ``find(column, weights)`` of each feature, on threads; a feature per column."""
+    X, weights = as_doubles(deciding_rows(data))
+
+    def find_some(first: int, stop: int) -> list:
+        return [find(column, weights) for column in X[:, first:stop].T]
+
+    return np.ascontiguousarray(np.concatenate(map_features(find_some, X, n_jobs)).T)
 
 
 def _weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares: list[float]) -> np.ndarray:
