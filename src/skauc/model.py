@@ -54,20 +54,17 @@ class Model:
     @property
     def n_numbers(self) -> int:
         """The number of numbers in the model: centres, coefficients, scales, ranks and axes."""
-        is_shaped = isinstance(self.kernel, ShapedRBF)
-        scales = None if is_shaped else getattr(self.kernel, "scales", None)
-        parts = [self.coef, self.linear_coef, scales]
+        parts = [self.coef, self.linear_coef]
+        if isinstance(self.kernel, ShapedRBF):
+            n_centres = self.kernel.n_numbers
+        else:
+            n_centres = int(np.prod(self.centres.shape))
+            parts.append(getattr(self.kernel, "scales", None))
         if self.scaling is not None:
             parts.append(self.scaling.axes)
             if self.scaling.by_feature is not None:
                 parts += self.scaling.by_feature.parts.values()
-        n_small = sum(np.size(part) for part in parts if part is not None)
-        n_centres = (
-            self.kernel.n_numbers
-            if isinstance(self.kernel, ShapedRBF)
-            else int(np.prod(self.centres.shape))
-        )
-        return n_centres + n_small + 1
+        return n_centres + sum(np.size(part) for part in parts if part is not None) + 1
 
     def scaled(self, rows: Rows) -> Rows:
         """Return the rows as the kernel sees them."""

@@ -107,10 +107,7 @@ def _factors_of_cs(search: Search, setting: Setting, scores: Scores) -> dict[flo
     else:
         factors = dict.fromkeys(search.comparison.better_c(setting, scores), 1.0)
     # The C of the fit itself needs no other coefficients.
-    found: dict[float | None, float] = {None: 1.0}
-    if not set(factors) <= {setting.C}:
-        found = dict(factors.items())
-    return found
+    return {None: 1.0} if set(factors) <= {setting.C} else dict(factors.items())
 
 
 def shares(
