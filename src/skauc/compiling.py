@@ -25,7 +25,7 @@ class compiled:  # noqa: N801 - a decorator
     __name__: str
 
     def __init__(self, function: Callable, **options):
-        self._function, self._options = function, options
+        self._function, self._options = function, _DEFAULTS | options
         self._dispatcher: Any = None
         update_wrapper(self, function)
 
@@ -63,6 +63,9 @@ def when_compiling(notice: Callable[[], None]) -> None:
 
 # The compiler may reorder sums to use vector instructions. A division by zero gives infinity.
 compiled_fast = partial(compiled, fastmath={"contract", "reassoc"}, error_model="numpy")
+# Options that are not given would be those of the first caller to be compiled, so that the last
+# digits of a result would depend on what a process called before, and on what the cache holds.
+_DEFAULTS = {"fastmath": False, "error_model": "python"}
 
 
 def _compile(function: Callable, options: dict) -> Any:
