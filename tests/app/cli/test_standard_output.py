@@ -79,7 +79,7 @@ def test_binary_content_does_not_go_to_a_terminal(customers, monkeypatch):
 
     monkeypatch.setattr(files.sys, "stdout", Terminal())
     with pytest.raises(InvalidParameterError, match="standard output is a terminal"):
-        files.check_outputs(files.STANDARD_OUTPUT, force=False)
+        files.check_outputs(files.STANDARD_OUTPUT, inputs=(), force=False)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,12 +69,16 @@ class OpenedFile:
 
     def note_unused(self, frame, kept: Collection[str] = ()) -> None:
         """Print which columns the model has never seen."""
+        from skauc.preprocessing.names import listed_columns
         from skauc.unwrapping import first_step
 
         dropped = getattr(first_step(self.model), "dropped_", ())
         known = {*self.kinds, *self.facts.left_out, *dropped, *kept}
-        if hasattr(self.model, "feature_names_in_"):
-            note_ignored([str(name) for name in frame.columns if name not in known])
+        unused = [str(name) for name in frame.columns if name not in known]
+        if unused and hasattr(self.model, "feature_names_in_"):
+            are = "it is" if len(unused) == 1 else "they are"
+            columns = listed_columns(unused)
+            say(f"Note: the model was fitted without {columns}; {are} ignored.")
 
     def read_labelled(self, table: str, format, target, weights) -> LabelledTable:
         """Read a table with known labels. The index of ``X`` counts the rows of the table from 0.
@@ -87,15 +91,6 @@ class OpenedFile:
         # The model may use the weights, or another target than its own, as a feature.
         used = [name for name in frame.columns if name in split.X.columns or name in self.kinds]
         return replace(split, X=frame.loc[split.X.index, used])
-
-
-def note_ignored(names: Sequence[str]) -> None:
-    """Print which columns the model has never seen."""
-    from skauc.preprocessing.names import listed_columns
-
-    if names:
-        are = "it is" if len(names) == 1 else "they are"
-        say(f"Note: the model was fitted without {listed_columns(list(names))}; {are} ignored.")
 
 
 def read_numbered(table: str, **options):
