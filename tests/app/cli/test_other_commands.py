@@ -61,6 +61,21 @@ def test_thresholds_do_what_was_wanted(customers):
     assert cost_at(cost["threshold"]) == min(cost_at(t) for t in [*probabilities, 2.0])
 
 
+def test_thresholds_are_printed_in_full(tmp_path):
+    """The scores of many rows differ in the eighth digit."""
+    X = pd.DataFrame({"x": [*np.linspace(-3, 0, 150), *(1 + 1e-7 * np.arange(150))]})
+    y = np.arange(300) >= 150
+    plain = {"refine": False, "linear_term": False, "scaling": None}
+    save_model(SparseKernelAUC(2, gamma=0.2, **plain).fit(X, y), tmp_path / "m.skauc")
+    X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    words = ("evaluate", tmp_path / "m.skauc", tmp_path / "t.csv", "--target", "y")
+    wishes = [word for recall in (0.2, 0.5, 0.7) for word in ("--recall", recall)]
+    exact = run(*words, *wishes, "--json").json["wanted"]
+    lines = run(*words, *wishes).out.splitlines()
+    printed = [line.split() for line in lines if line.startswith("recall of")]
+    assert [float(cells[3]) for cells in printed] == [each["threshold"] for each in exact]
+
+
 def test_a_precision_that_no_threshold_has(customers):
     answer = run("evaluate", customers.model, customers.test, "--precision", 1.0, "--recall", 0.5)
     assert answer.code == 0

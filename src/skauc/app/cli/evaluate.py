@@ -123,4 +123,4 @@ def evaluate(
     tell()
     print_scores(evaluation)
     tell()
-    print_points([evaluation.own, *evaluation.wanted])
+    print_points(evaluation)

@@ -134,24 +134,29 @@ def print_scores(evaluation: Evaluation) -> None:
     )
 
 
-def print_points(points: list[OperatingPoint]) -> None:
-    """Print the errors at thresholds."""
+def print_points(evaluation: Evaluation) -> None:
+    """Print the errors at thresholds.
+
+    A threshold between two scores is a decimal with as few digits as possible: all of them count.
+    """
     header = ("threshold for", "at least", "found", "missed", "false alarms", "recall", "precision")
-    rows = [
-        (point.wanted, "not possible", *["-"] * 5)
-        if point.threshold is None
-        else (
-            point.wanted,
-            f"{point.threshold:.6g}",
-            format_count(point.true_positives),
-            format_count(point.false_negatives),
-            format_count(point.false_positives),
-            number(point.recall, 3),
-            number(point.precision, 3),
-        )
-        for point in points
-    ]
+    rows = [_point_row(evaluation.own, f"{evaluation.own.threshold:.6g}")]
+    rows += [_point_row(point, str(point.threshold)) for point in evaluation.wanted]
     print_table(header, rows, right=range(1, 7))
+
+
+def _point_row(point: OperatingPoint, threshold: str) -> tuple[str, ...]:
+    if point.threshold is None:
+        return (point.wanted, "not possible", *["-"] * 5)
+    return (
+        point.wanted,
+        threshold,
+        format_count(point.true_positives),
+        format_count(point.false_negatives),
+        format_count(point.false_positives),
+        number(point.recall, 3),
+        number(point.precision, 3),
+    )
 
 
 def _plain(value):
