@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from program import run
 
-from skauc import load_model
+from skauc import load_model, read_table
 
 PROGRAM = [sys.executable, "-m", "skauc.app.cli"]
 
@@ -45,6 +45,21 @@ def test_a_model_goes_from_one_process_to_another(customers, tmp_path):
     assert (answer.returncode, answer.stderr) == (0, "")
     assert len(answer.stdout.splitlines()) == 201
     assert list(tmp_path.iterdir()) == []
+
+
+def test_text_that_the_system_has_no_characters_for(customers, tmp_path):
+    """As in a pipe on Windows: the output is that of -o, in UTF-8."""
+    frame = read_table(customers.test).assign(name="Łódź → “x”")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for words in (["drift"], ["predict", "--keep", "name"]):
+        paths = [str(customers.model), str(tmp_path / "t.csv")]
+        answer = subprocess.run(
+            [*PROGRAM, *words, *paths],
+            capture_output=True,
+            env=os.environ | {"PYTHONIOENCODING": "cp1252"},
+        )
+        assert answer.returncode == 0, answer.stderr
+        assert " → " in answer.stdout.decode()
 
 
 def test_exit_codes(customers, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 
 from skauc.app.cli.signals import exit_code_of_interrupt, ignore_signals, install_handlers, leave
@@ -17,6 +18,7 @@ def main() -> None:
     # the time of a short command.
     gc.set_threshold(100_000, 50, 100)
     install_handlers()
+    _accept_any_text()
     try:
         from skauc.app.cli.app import app
 
@@ -39,6 +41,17 @@ def main() -> None:
         raise
     finally:
         gc.freeze()
+
+
+def _accept_any_text() -> None:
+    """Write UTF-8 to pipes and files, as to those that -o names, whatever the system prefers.
+
+    A terminal shows escapes for what it does not know.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(
+            encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace"
+        )
 
 
 def _say_that_it_compiles() -> None:
