@@ -149,6 +149,7 @@ def test_drift_finds_the_column_that_changed(customers):
     answer = run("drift", customers.model, changed, "--fail-if", 0.25, "-o", page)
     assert answer.code == 3
     assert f"above 0.25: score, {numeric}." in answer.err
+    assert f"1 of 10 columns has shifted: “{numeric}”. The scores have shifted." in answer.out
     assert "shifted" in page.read_text()
 
 

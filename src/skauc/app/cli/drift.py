@@ -98,7 +98,8 @@ def _sentence(drifts: list[ColumnDrift]) -> str:
     more = f" and {len(shifted) - 3} more" if len(shifted) > 3 else ""
     listed = ", ".join(f"“{name}”" for name in shifted[:3])
     count = f"{len(shifted):,} of {len(columns):,} columns"
-    return f"{count} have shifted: {listed}{more}. The scores {have} shifted."
+    verb = "has" if len(shifted) == 1 else "have"
+    return f"{count} {verb} shifted: {listed}{more}. The scores {have} shifted."
 
 
 def _print(drifts: list[ColumnDrift], sentence: str, output: Path | None) -> None:
