@@ -259,6 +259,10 @@ def boolean():
     return ("no", None, 1), "must be True or False; got {!r}."
 
 
+def boolean_or_auto():
+    return ("no", None, 1), "must be 'auto', True or False; got {!r}."
+
+
 def fraction(advice):
     values = (0, 1.0, -0.1, "0.1", None)
     return values, "must be a number between 0 and 1, both excluded; got {!r}. " + advice
@@ -307,7 +311,7 @@ PARAMETERS = {
     SparseKernelAUC: {
         **KERNEL,
         "n_basis": integer("Set `n_basis` to the size of model you want"),
-        "linear_term": boolean(),
+        "linear_term": boolean_or_auto(),
         "early_stopping": boolean(),
         "refine": (("no", 0, -3, 2.5, None), "must be 'auto', True, False or a number of steps of"),
         "selection": ((None, 3), "must be"),

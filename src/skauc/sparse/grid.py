@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from skauc.sparse.settings import SearchGrid, Setting
 from skauc.support import quiet_overflow
 from skauc.validation import (
     check_boolean,
+    check_boolean_or_auto,
     check_choice,
     check_n_jobs,
     check_positive,
@@ -130,15 +130,11 @@ def check_search(search: SparseKernelAUCCV) -> None:
     check_choice("engine", search.engine, ENGINES)
     check_n_jobs(search.n_jobs)
     check_verbose(search.verbose)
-    for name, check in (
-        ("scaling", check_scaling),
-        ("linear_term", partial(check_boolean, "linear_term")),
-        ("rotate", partial(check_boolean, "rotate")),
-        ("refine", check_refine),
-        ("shapes", lambda shapes: check_choice("shapes", shapes, SHAPES)),
-    ):
-        if not is_auto(getattr(search, name)):
-            check(getattr(search, name))
+    check_scaling(search.scaling)
+    check_boolean_or_auto("linear_term", search.linear_term)
+    check_boolean_or_auto("rotate", search.rotate)
+    check_refine(search.refine)
+    check_choice("shapes", search.shapes, ("auto", *SHAPES))
 
 
 def search_grid(search: SparseKernelAUCCV, base: Parameters, rows: TrainingData) -> SearchGrid:

@@ -80,8 +80,8 @@ def is_auto(value) -> bool:
 
 def check_boolean_or_auto(name: str, value) -> None:
     """Raise an error unless ``value`` is "auto", True or False."""
-    if not is_auto(value):
-        check_boolean(name, value)
+    if not is_auto(value) and not isinstance(value, bool | np.bool_):
+        raise InvalidParameterError(f"`{name}` must be 'auto', True or False; got {value!r}.")
 
 
 def check_n_jobs(value) -> None:
