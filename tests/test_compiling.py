@@ -37,6 +37,19 @@ def _twice(x):
     return 2 * x
 
 
+@compiled
+def _total(values):
+    total = 0.0
+    for i in range(len(values)):
+        total += values[i] * values[i]
+    return total
+
+
+@compiled_fast
+def _fast_total(values):
+    return _total(values)
+
+
 @compiled_fast
 def _four_times(x):
     return _twice(_twice(x))
@@ -45,6 +58,15 @@ def _four_times(x):
 def test_compiled_functions_call_each_other():
     assert _four_times(3) == 12
     assert _four_times(1.5) == 6.0
+
+
+def test_a_function_is_compiled_alike_whatever_called_it_first():
+    """A caller that may reorder sums does not make the function that it calls do so."""
+    values = np.random.default_rng(0).normal(size=1001) * 10.0 ** (np.arange(1001) % 7)
+    expected = 0.0
+    for value in values.tolist():
+        expected += value * value
+    assert _fast_total(values) == _total(values) == expected
 
 
 def test_later_calls_go_straight_to_numba():
