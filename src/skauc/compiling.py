@@ -61,11 +61,12 @@ def when_compiling(notice: Callable[[], None]) -> None:
     _notices.append(notice)
 
 
-# The compiler may reorder sums to use vector instructions. A division by zero gives infinity.
-compiled_fast = partial(compiled, fastmath={"contract", "reassoc"}, error_model="numpy")
-# Options that are not given would be those of the first caller to be compiled, so that the last
-# digits of a result would depend on what a process called before, and on what the cache holds.
-_DEFAULTS = {"fastmath": False, "error_model": "python"}
+# The compiler may reorder sums to use vector instructions.
+compiled_fast = partial(compiled, fastmath={"contract", "reassoc"})
+# A division by zero gives infinity. Options that are not given would be those of the first caller
+# to be compiled, so that the last digits of a result would depend on what a process called before,
+# and on what the cache holds.
+_DEFAULTS = {"fastmath": False, "error_model": "numpy"}
 
 
 def _compile(function: Callable, options: dict) -> Any:
