@@ -252,10 +252,10 @@ def paired_difference(
     return PairedDifference(value, error, freedom, _disjoint_pairs(positive, weights))
 
 
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+_Scored = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def unpaired_difference(rows: Rows, others: Rows) -> tuple[float, float]:
+def unpaired_difference(rows: _Scored, others: _Scored) -> tuple[float, float]:
     """Return the AUC of some rows minus that of others, and its two-sided p-value.
 
     Rows are scores, classes and weights, and nothing is checked. The p-value is that of Student's

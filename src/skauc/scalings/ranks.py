@@ -105,9 +105,10 @@ _MOMENTS = {"rank": (0.5, math.sqrt(1 / 12)), "normal": (0.0, 1.0)}
 def _lines(knots: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return where each line begins, its slope and its first level, a feature per row."""
     starts, heights = np.ascontiguousarray(knots.T), np.ascontiguousarray(levels.T)
-    # The distance of two knots may overflow, but not that of their halves.
-    widths, slopes = np.diff(starts / 2), np.zeros(starts.shape)
-    np.divide(np.diff(heights / 2), widths, out=slopes[:, :-1], where=widths > 0)
+    widths, slopes = np.diff(starts), np.zeros(starts.shape)
+    np.divide(np.diff(heights), widths, out=slopes[:, :-1], where=widths > 0)
+    # Images are not finite then, and are found from shares of the distance.
+    slopes[:, :-1][np.isinf(widths)] = np.nan
     return starts, slopes, heights
 
 
@@ -138,7 +139,9 @@ def _interpolate(X: np.ndarray, knots: np.ndarray, levels: np.ndarray) -> np.nda
         values = X[lost].clip(knots[0, columns], knots[-1, columns])
         after = np.count_nonzero(knots[:, columns] <= values, axis=0)
         low, high = knots[after - 1, columns], knots[after, columns]
-        share = (values / 2 - low / 2) / (high / 2 - low / 2)
+        # The distance of two knots may overflow. Half of it does not, but rounds the least floats.
+        unit = np.where(np.isinf(high - low), 0.5, 1.0)
+        share = (unit * values - unit * low) / (unit * high - unit * low)
         images[lost] = (1.0 - share) * levels[after - 1, columns] + share * levels[after, columns]
     return images
 
@@ -154,8 +157,9 @@ def _write_images(X, starts, slopes, heights, images):
                 line += step * (starts[j, line + step] <= value)
             image = (value - starts[j, line]) * slopes[j, line] + heights[j, line]
             if not math.isfinite(image):
-                low, high = starts[j, line] / 2, starts[j, line + 1] / 2
-                share = (value / 2 - low) / (high - low)
+                low, high = starts[j, line], starts[j, line + 1]
+                unit = 0.5 if math.isinf(high - low) else 1.0
+                share = (unit * value - unit * low) / (unit * high - unit * low)
                 image = (1.0 - share) * heights[j, line] + share * heights[j, line + 1]
             images[i, j] = image
 
