@@ -166,7 +166,7 @@ _FITS = ["search", "logistic regression"]
 WIDE_CASES = {
     "CSR 500 x 30,000": (_FITS, 1),
     "CSR 5,000 x 100,000": (_FITS, 1),
-    "dense 400 x 3,000": (["linear term", "logistic regression"], 3),
+    "dense 400 x 3,000": (["linear term", "logistic regression"], 5),
 }
 
 
