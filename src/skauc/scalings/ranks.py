@@ -18,7 +18,7 @@ from skauc.support import cached_property, quiet_overflow, row_slices, rows_per_
 # Number of knots of each feature's map.
 N_KNOTS = 32
 # Steps of the search for a knot, by halves.
-_STEPS = (16, 8, 4, 2, 1)
+_STEPS = tuple(N_KNOTS >> halving for halving in range(1, N_KNOTS.bit_length()))
 # Share of the knots that goes by distinct values instead of rows. A feature that is zero in nearly
 # all rows has knots among its other values.
 VALUE_SHARE = 0.25

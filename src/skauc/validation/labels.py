@@ -40,14 +40,14 @@ def plain_labels(y):
     if column.dtype != object:
         return column
     labels = column.tolist()
+    if all(issubclass(kind, str) for kind in set(map(type, labels))):
+        return column
     is_text = [isinstance(label, str) for label in labels]
     for row, label in enumerate(labels):
         if not is_text[row] and is_missing(label):
             raise InvalidDataError(
                 f"`y` has no label in row {row}; got {label!r}. Leave rows without a label out."
             )
-    if all(is_text):
-        return column
     if any(is_text):
         one, other = labels[is_text.index(True)], labels[is_text.index(False)]
         raise InvalidDataError(

@@ -335,6 +335,6 @@ def test_fit_says_what_is_wrong_with_the_rows_of_a_test_table(customers, tmp_pat
 
 def _check_messages(answer):
     assert answer.code == 0, answer.err
-    assert "he model was fitted without the column 'new'; it is ignored.\n" in answer.err
+    assert "Note: The model was fitted without the column 'new'; it is ignored.\n" in answer.err
     assert answer.err.count("warning: Column 'town': no value is known from training") == 1
     assert answer.err.count("warning: Column 'age': ") == 1

@@ -171,7 +171,7 @@ def test_columns_that_the_model_does_not_know_are_ignored(customers, tmp_path):
     customers.frame[500:].assign(colour="red", size=1).to_csv(path, index=False)
     answer = run("predict", customers.model, path)
     assert answer.code == 0
-    note = "Note: the model was fitted without the columns 'colour', 'size'; they are ignored.\n"
+    note = "Note: The model was fitted without the columns 'colour', 'size'; they are ignored.\n"
     assert answer.err == note
     assert answer.out == run("predict", customers.model, customers.test).out
     assert run("evaluate", customers.model, path).err == note

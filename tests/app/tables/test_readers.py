@@ -271,6 +271,7 @@ SWALLOWED = [
     ('a,b,c\n1,2,"x\n3,4,y\n5,6,z"\n', "line 2 .* closed in line 4.* a line that looks"),
     ('a,b,c\n1,2,x\n1,2,"x\n3,4,y\n5,6,z\n7,8,z"\n9,9,z\n', "line 3 .* line 6.* 2 lines that"),
     ('a;b\n1;"x\n3;y\n5;z\n7;z\n8;z"\n', "line 2 .* closed in line 6.* 3 lines that"),
+    ('a,b,c\n1,2,"x\n' + "3,4,y\n" * 50_000 + '5,6,z"\n', "line 2 .* 50,000 lines that"),
 ]
 READERS = [read_table, lambda path: list(iterate_table(path, 2))]
 

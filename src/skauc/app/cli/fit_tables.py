@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skauc.app.cli.errors import naming
-from skauc.app.cli.models import read_numbered
+from skauc.app.cli.models import note_on_ignored, read_numbered
 from skauc.app.cli.progress import watch
 from skauc.exceptions import InvalidParameterError
 
@@ -72,7 +72,8 @@ class FitTables:
             tested = replace(tested, X=tested.X.drop(columns=new))
             group = self.columns["group"]
             notes = () if group is None else notes_on_shared_groups(frame, test, group)
-            return TableParts(labelled, tested, (*_notes_on_new(new), *notes))
+            ignored = (note_on_ignored(new),) if new else ()
+            return TableParts(labelled, tested, (*ignored, *notes))
 
     def _check_kinds(self) -> None:
         """Raise an error for the kind of a column that is no feature."""
@@ -92,16 +93,6 @@ class FitTables:
         return dict.fromkeys(self.kinds["category"], "category") | dict.fromkeys(
             self.kinds["date"], "date"
         )
-
-
-def _notes_on_new(columns: list[str]) -> tuple[str, ...]:
-    """Say which columns of the test table the training table does not have."""
-    from skauc.preprocessing.names import listed_columns
-
-    if not columns:
-        return ()
-    are = "it is" if len(columns) == 1 else "they are"
-    return (f"The model was fitted without {listed_columns(columns)}; {are} ignored.",)
 
 
 def _reading_kinds(X) -> dict[str, str]:

@@ -69,16 +69,13 @@ class OpenedFile:
 
     def note_unused(self, frame, kept: Collection[str] = ()) -> None:
         """Print which columns the model has never seen."""
-        from skauc.preprocessing.names import listed_columns
         from skauc.unwrapping import first_step
 
         dropped = getattr(first_step(self.model), "dropped_", ())
         known = {*self.kinds, *self.facts.left_out, *dropped, *kept}
         unused = [str(name) for name in frame.columns if name not in known]
         if unused and hasattr(self.model, "feature_names_in_"):
-            are = "it is" if len(unused) == 1 else "they are"
-            columns = listed_columns(unused)
-            say(f"Note: the model was fitted without {columns}; {are} ignored.")
+            say(f"Note: {note_on_ignored(unused)}")
 
     def read_labelled(self, table: str, format, target, weights) -> LabelledTable:
         """Read a table with known labels. The index of ``X`` counts the rows of the table from 0.
@@ -91,6 +88,14 @@ class OpenedFile:
         # The model may use the weights, or another target than its own, as a feature.
         used = [name for name in frame.columns if name in split.X.columns or name in self.kinds]
         return replace(split, X=frame.loc[split.X.index, used])
+
+
+def note_on_ignored(columns: list[str]) -> str:
+    """Say that the model has never seen these columns."""
+    from skauc.preprocessing.names import listed_columns
+
+    are = "it is" if len(columns) == 1 else "they are"
+    return f"The model was fitted without {listed_columns(columns)}; {are} ignored."
 
 
 def read_numbered(table: str, **options):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, dropwhile, islice
 
 from skauc.app.tables.codes import may_be_hexadecimal, with_codes_as_text
+from skauc.app.tables.records import numbered_records
 from skauc.app.tables.sources import Source
 from skauc.app.tables.swallowed import warn_if_rows_are_swallowed
 from skauc.app.tables.verbatim import Piece, parsed_or_text
@@ -303,20 +304,15 @@ def _ragged_record(text, delimiter: str) -> tuple[int, int | None, int] | None:
     The width is None if a quote is open at the end of the file.
     """
     # A blank line is a record of its own, unless a quote is open.
-    reader = csv.reader(chain(text, ["\n"]), delimiter=delimiter)
-    begins, expected = 1, None
-    limit = csv.field_size_limit(_LARGEST_BLOCK)
+    records, expected = numbered_records(chain(text, ["\n"]), delimiter), None
     try:
-        for row in reader:
-            expected = expected or len(row)
-            if row and len(row) != expected:
-                is_open = next(reader, None) is None
-                return begins, None if is_open else len(row), expected
-            begins = reader.line_num + 1
+        for begins, record, _ in records:
+            expected = expected or len(record)
+            if record and len(record) != expected:
+                is_open = next(records, None) is None
+                return begins, None if is_open else len(record), expected
     except csv.Error:
         return None
-    finally:
-        csv.field_size_limit(limit)
     return None
 
 

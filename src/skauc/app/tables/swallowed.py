@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
+from itertools import islice
 
+from skauc.app.tables.records import numbered_records
 from skauc.app.tables.sources import Source
 from skauc.exceptions import warn_user
 
@@ -39,17 +40,17 @@ def _n_rows_in(cell: str, delimiter: str, width: int) -> int:
 def _warn(source: Source, delimiter: str, width: int, name: str) -> None:
     """Find the lines of the file, and name them in a warning."""
     with source.open() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        reader, begins = csv.reader(text, delimiter=delimiter), 1
-        for record in reader:
-            n_rows = max((_n_rows_in(cell, delimiter, width) for cell in record), default=0)
-            if n_rows and begins > 1:
-                break
-            begins = reader.line_num + 1
-    rows = (
-        "a line that looks like a row" if n_rows == 1 else f"{n_rows:,} lines that look like rows"
-    )
+        found = (
+            (begins, ends, max(_n_rows_in(cell, delimiter, width) for cell in record))
+            for begins, record, ends in islice(numbered_records(text, delimiter), 1, None)
+            if record
+        )
+        begins, ends, n_rows = next((each for each in found if each[2]), (None, None, 0))
+    if begins is None:  # pyarrow has read the quotes in another way
+        return
+    one = n_rows == 1
+    rows = "a line that looks like a row" if one else f"{n_rows:,} lines that look like rows"
     warn_user(
         f"The row in line {begins} of {source.name} has a value of {name!r} in quotes that are "
-        f"closed in line {reader.line_num}. It holds {rows}. If it should not, close the quotes "
-        "earlier.",
+        f"closed in line {ends}. It holds {rows}. If it should not, close the quotes earlier."
     )
